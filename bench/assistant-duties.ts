@@ -1,6 +1,6 @@
 import type { Topic } from './prose.ts'
 
-/** Name, what it does, and its params with what is said of them. */
+/** Name, description, and params with their descriptions. */
 export type ToolParts = readonly [name: string, description: string, params: Readonly<Record<string, string>>]
 
 interface Duty {
@@ -16,7 +16,7 @@ const ORDER = 'Number of the order, such as O-77120.'
 const CUSTOMER = 'Number of the customer, such as C-3391.'
 const SHIPMENT = 'Number of the shipment, such as S-20481-2.'
 
-/** What the assistant looks after. */
+/** The assistant's duties. */
 export const DUTIES: readonly Duty[] = [
   {
     key: 'orders',

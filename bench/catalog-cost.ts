@@ -31,7 +31,7 @@ interface Task {
   readonly wanted: CatalogEntry
 }
 
-/** The same tasks on a catalog that is listed and on one that is searched, and the share of them that find their tool. */
+/** The same tasks on a listed catalog and on a searched one, and the share that find their tool. */
 export async function catalogRuns(
   counter: TokenCounter,
 ): Promise<{ readonly listed: CatalogAgent; readonly searched: CatalogAgent; readonly found: number }> {
@@ -44,7 +44,7 @@ export async function catalogRuns(
   for (const { query, wanted } of tasks) {
     const argumentsTokens = counter.count(JSON.stringify(sampleArguments(wanted)))
     const direct = { calls: [{ name: wanted.name, argumentsTokens, resultTokens: RESULT_TOKENS }] }
-    // What a model tries when the first words do not find it.
+    // What a model tries if its first words do not find the tool.
     const words = [query, wanted.shortDescription, wanted.declared.replaceAll(/[^a-zA-Z0-9]+/g, ' ')]
     const { searches, callTokens } = await findAndUse(shown, wanted, words, counter)
     const steps: SimulationStep[] = searches.map((search) => ({ calls: [{ name: 'search_tools', ...search }] }))
@@ -71,7 +71,7 @@ function getPrompt(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
   return definePrompt({ ns: 'bench', key: 'catalog', sections: [task, catalogSection(catalog, { expose })] }).bind()
 }
 
-/** Requests that people wrote for a real server, among the tools of many others; invented ones if that data is missing. */
+/** Requests that people wrote for a real server, among the tools of many others; invented requests if that data is missing. */
 function getTasks(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
   const { tools } = sampleTools()
   const folder = join(DATA_FOLDER, 'azure-mcp')

@@ -1,18 +1,18 @@
 import type { CallResult, CatalogEntry, ExposedCatalog } from 'foldout/catalog'
 import type { TokenCounter } from 'foldout'
 
-/** What a model spends on the way to a tool. */
+/** What a model spends to reach a tool. */
 export interface Spent {
   readonly searches: readonly { readonly argumentsTokens: number; readonly resultTokens: number }[]
-  /** Of the call itself; nothing if the tool was not found. */
+  /** The tokens of the call itself; undefined if the tool was not found. */
   readonly callTokens: number | undefined
 }
 
-/** How often a model tries again with other words before it gives up. */
+/** How often a model retries with other words before it gives up. */
 const RETRIES = 2
 
 /**
- * A model that wants one tool: it searches, looks for the tool among the hits, searches with other words where it is not
+ * A model that wants one tool: it searches, looks for the tool among the hits, searches with other words if it is not
  * there, and calls it. `queries` are its words, first try first.
  */
 export async function findAndUse(

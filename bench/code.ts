@@ -74,7 +74,7 @@ function row(what: string, values: readonly number[]): Row {
 
 async function samples(count: number, sample: () => Promise<number>): Promise<readonly number[]> {
   const values: number[] = []
-  // The first ones warm up.
+  // The first runs are warm-up.
   for (let i = -Math.ceil(count / 10); i < count; i++) {
     const value = await sample()
     if (i >= 0) values.push(value)

@@ -42,12 +42,12 @@ interface BillingCase {
   readonly options: Pick<SimulationOptions, 'cache' | 'cacheStart'>
 }
 
-/** The ways of billing, each with the columns it fills. */
+/** The kinds of billing, each with its columns. */
 const BILLINGS = {
   uncached: { label: 'uncached', goal: 0.6, options: { cache: 'none' } },
   anthropic: { label: 'cached (Anthropic-like)', goal: 0.6, options: { cache: 'anthropic' } },
   openai: { label: 'cached (OpenAI-like)', goal: 0.6, options: { cache: 'openai' } },
-  // A long prompt that other runs keep in the cache costs a tenth, so arithmetic bounds what is left to save.
+  // A long prompt that other runs keep in the cache costs a tenth, so arithmetic limits what is left to save.
   warm: {
     label: 'cached by an earlier run',
     goal: 0.9,
@@ -59,8 +59,7 @@ const BILLING_NAMES = Object.keys(BILLINGS) as BillingName[]
 
 export const costBench: Bench = {
   name: 'cost',
-  question:
-    'How many input tokens are billed when sections are opened as they are needed, beside having everything in full?',
+  question: 'How many input tokens does opening sections as needed save?',
   columns: [
     { key: 'agent', label: 'agent' },
     { key: 'strategy', label: 'strategy' },
@@ -126,7 +125,7 @@ export const costBench: Bench = {
 /** The share that a large catalog should save, with any billing. */
 const CATALOG_GOAL = 0.95
 
-/** The same tasks with every tool listed, and with tools that are searched for. */
+/** The same tasks with every tool listed, and with tools found by search. */
 async function costsOfCatalog(
   counter: TokenCounter,
 ): Promise<{ readonly rows: readonly Row[]; readonly goals: readonly Goal[] }> {
@@ -136,7 +135,7 @@ async function costsOfCatalog(
   const full = await computeCost({ ...listed, name: CATALOG_AGENT }, options)
   const cost = await computeCost({ ...searched, name: CATALOG_AGENT }, options)
   const agent = { ...searched, name: CATALOG_AGENT }
-  // The least that is possible: the same conversations without a tool list.
+  // The minimum: the same conversations without a tool list.
   const bound = 1 - full.messages / full.billed.warm
   return {
     rows: [
@@ -154,7 +153,7 @@ async function costsOfCatalog(
   }
 }
 
-/** Where arithmetic bounds the saving: never a loss, and most of what is possible. */
+/** A goal where arithmetic limits the saving: never a loss, and most of what is possible. */
 function getBoundGoals(name: string, saving: number, bound: number): readonly Goal[] {
   return [
     goal(name, saving, '>=', 0),
@@ -164,9 +163,9 @@ function getBoundGoals(name: string, saving: number, bound: number): readonly Go
 
 interface Costs {
   readonly rows: readonly Row[]
-  /** The saving of the default strategy if tools can be appended. */
+  /** The default strategy's saving if tools can be appended. */
   readonly savings: ReadonlyMap<BillingName, number>
-  /** The most that opening by calls can save of a prompt that an earlier run has cached. */
+  /** The most that opening sections by calls can save if an earlier run has cached the prompt. */
   readonly warmBound: number
 }
 
@@ -194,9 +193,9 @@ const READ_RATE = 0.1
 const WRITE_RATE = 1.25
 
 /**
- * The least that runs can cost whose model opens the same sections by calls, if the folded prompt is in the cache. By
- * arithmetic, not by simulation: the folded prompt is read instead of the full one; each opening takes one more request, which
- * reads what is cached; what the opening brings is written once and read from then on.
+ * The minimum cost of runs whose model opens the same sections by calls, if the folded prompt is in the cache. By
+ * arithmetic, not simulation: the folded prompt is read instead of the full one; each opening takes one more request, which
+ * reads the cached part; what the opening adds is written once and read from then on.
  */
 async function computeLeastWarmCost(agent: Agent, counter: TokenCounter): Promise<number> {
   const folded = agent.prompt.render({ counter }).tokens.total
@@ -222,7 +221,7 @@ async function computeLeastWarmCost(agent: Agent, counter: TokenCounter): Promis
 }
 
 /**
- * Tokens of what no opening can do without: a call that says which section, the section's text, the definitions of its tools,
+ * The minimum tokens of an opening: a call that names the section, the section's text, the definitions of its tools,
  * and a line that names them, so that the model knows what it can call from then on.
  */
 function countOpened({ prompt, steps }: SimulatedRun, step: number, counter: TokenCounter): number {
@@ -248,7 +247,7 @@ interface Cost {
   readonly billed: Readonly<Record<BillingName, number>>
   /** Tokens of the conversations alone, in all requests. */
   readonly messages: number
-  /** What the model has before it and can call at the end of each run. */
+  /** What the model can read and call at the end of each run. */
   readonly ends: readonly Pick<Simulation, 'sections' | 'tools'>[]
 }
 
@@ -270,7 +269,7 @@ async function computeCost(agent: Agent, options: SimulationOptions): Promise<Co
   return { requests, billed, messages, ends }
 }
 
-/** Each run ends with all that it opens, and with nothing that everything in full would not have. */
+/** Checks that each run ends with everything it opened, and with nothing that is not in the full prompt. */
 function assertEnough(agent: Agent, cost: Cost, full: Cost): void {
   for (const [i, run] of agent.runs.entries()) {
     const end = cost.ends[i]!
@@ -303,8 +302,8 @@ function getFolded({ prompt }: Agent): readonly string[] {
 }
 
 /**
- * The share of the folded sections from which on opening them costs more than having had everything in full, in a run of
- * four calls and an answer; above 1 if not even all of them do.
+ * The share of folded sections from which opening them costs more than everything in full, in a run of
+ * four calls and an answer; above 1 if even all of them do not.
  */
 async function lossFrom(
   agent: Agent,
@@ -322,7 +321,7 @@ async function lossFrom(
     return (await simulate(run, { ...options, strategy })).billedTokens
   }
   const full = await billed(EVERYTHING, 0)
-  // Each section more costs more, so that the first that is too much can be found by halving.
+  // Every further section adds cost, so a binary search finds the first that is too many.
   let below = 0
   let above = folded.length + 1
   while (above - below > 1) {

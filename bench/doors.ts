@@ -18,12 +18,12 @@ const SIZES = [100, 1_000, 10_000] as const
 const MAX_STALL_MS = 10
 const MAX_LIST_MS = 0.5
 const MAX_SEARCH_MS = 5
-/** How much more a list, and a search apart from the search itself, may cost with the most tools than with the fewest. */
+/** How much more a list, and the overhead of a search, may cost with the most tools than with the fewest. */
 const MAX_GROWTH_WITH_TOOLS = 1.5
 
 export const doorsBench: Bench = {
   name: 'doors',
-  question: 'How does the cost of foreign input grow, and does it hold up the process?',
+  question: 'How does the cost of foreign input grow, and does it block the process?',
   columns: [
     { key: 'what', label: 'what' },
     { key: 'tools', label: 'tools' },
@@ -98,7 +98,7 @@ const begin = () => { last = performance.now(); used = process.cpuUsage() }
 const note = () => {
   const clock = performance.now() - last
   const { user, system } = process.cpuUsage(used)
-  // A machine that does other things too takes longer than it works for us.
+  // On a busy machine, the clock includes the work of others.
   const stall = Math.min(clock, (user + system) / 1000)
   longest = [Math.max(longest[0], stall), Math.max(longest[1], clock)]
 }
@@ -114,7 +114,7 @@ await new Promise((resolve) => setImmediate(resolve))
 console.log(longest.join(' '))
 `
 
-/** The longest time for which the first search of a process blocks everything else. */
+/** The longest time that the first search in a process blocks everything else. */
 function measureStalls({ quick }: BenchOptions): Part {
   const rows: Row[] = []
   for (const tools of SIZES) {
@@ -127,7 +127,7 @@ function measureStalls({ quick }: BenchOptions): Part {
       if (Number.isNaN(stall + clock)) throw new Error(`The search could not be measured: ${stderr}`)
       return { stall, clock }
     })
-    // The least: what others on the machine add is not ours.
+    // The minimum, without the work of other processes.
     const milliseconds = Math.min(...stalls.map(({ stall }) => stall))
     const clockMs = Math.min(...stalls.map(({ clock }) => clock))
     rows.push({ what: 'longest stall by the first search', tools, milliseconds, clockMs })
@@ -167,14 +167,14 @@ async function measureCatalogs({ quick }: BenchOptions): Promise<Part> {
   }
 }
 
-/** The requests of a client of a catalog of some size. All sizes are measured in turns. */
+/** A client's requests to a catalog of some size. The sizes take turns. */
 async function createRequests(tools: number): Promise<readonly Contender[]> {
   const catalog = createSampleCatalog(tools)
   const { list, call } = hybrid().expose(catalog, { id: 'bench', takesListChanges: true })
   const remembering = createSampleCatalog(tools)
   const remembered = hybrid().expose(remembering, { id: 'bench', takesListChanges: true })
-  // Tools that a catalog of every size has, so that all answers are alike. A catalog remembers its last searches, so that nothing
-  // has to be searched for a second time.
+  // Tools that every size of catalog has, so that all answers are alike. A catalog caches its last searches, so that nothing
+  // is searched for twice.
   const known = Array.from({ length: Math.min(...SIZES) }, (_, index) => getName(index).replaceAll('_', ' '))
   for (const query of known) await remembering.search(query)
   // Indexing is measured above.
@@ -224,7 +224,7 @@ function getQuery(index: number): string {
   return `${getWord(VERBS, index)} the ${getWord(NOUNS, index * 5 + 1)} of a ${getWord(NOUNS, index * 11)}`
 }
 
-/** The rows of the bench on imports, beside the others. */
+/** Adds the rows of the import bench. */
 function toImportPart({ rows, goals }: Part): Part {
   return { rows: rows.map((row) => ({ what: 'import', ...row })), goals }
 }

@@ -119,7 +119,7 @@ const plural = (thing: string): string => {
 }
 const article = (thing: string): string => (/^[aeiou]/.test(thing) ? `an ${thing}` : `a ${thing}`)
 
-/** The first article of every chapter lets the model begin what it speaks of. */
+/** The first article of every chapter has a tool that starts its process. */
 function startTool(thing: string, system: string) {
   return defineTool({
     name: `start_${thing.replaceAll(/[ -]/g, '_')}`,
@@ -143,7 +143,7 @@ function chapterSection(parts: Chapter, index: number): AnySection {
   const articles = parts.things.map((thing, i) => {
     const things = plural(thing)
     const topic = { ...parts, thing, things }
-    // Between 150 and 1,200 words, most of them in the lower half.
+    // Between 150 and 1,200 words, mostly in the lower half.
     const words = Math.round(150 + 1_000 * random() ** 1.6)
     return defineSection({
       key: key(thing),
@@ -205,7 +205,7 @@ const call = (name: string, argumentsTokens: number, resultTokens: number) => ({
   calls: [{ name, argumentsTokens, resultTokens }],
 })
 
-/** What five employees ask, and what it takes to answer them. */
+/** Questions from five employees, and what it takes to answer them. */
 export const handbookRuns: readonly SimulatedRun[] = [
   {
     prompt: handbook,

@@ -10,7 +10,7 @@ const library = join(root, 'packages/foldout')
 /** Inside the repository, so that dependencies are found from there. */
 const folder = join(root, 'node_modules/.cache/foldout-import-bench')
 
-/** What most people import first. */
+/** The entries that most people import first. */
 const ENTRIES = ['index', 'catalog', 'mcp'] as const
 const LIMIT_MS = 40
 
@@ -21,7 +21,7 @@ interface Build {
 const BUNDLED: Build = { name: 'bundled', getFile: (entry) => join(library, 'dist', `${entry}.js`) }
 const UNBUNDLED: Build = { name: 'unbundled', getFile: (entry) => join(folder, 'entries', `${entry}.js`) }
 
-/** Milliseconds of CPU that importing an entry takes in a fresh process, bundled and compiled file by file. */
+/** CPU milliseconds to import an entry in a fresh process, bundled and compiled file by file. */
 export async function measureImports({ quick }: { readonly quick: boolean }): Promise<{
   readonly rows: readonly Row[]
   readonly goals: readonly Goal[]
@@ -63,7 +63,7 @@ function compileUnbundled(): void {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
 }
 
-/** The two take turns, so that what else the machine does disturbs both alike. */
+/** The two take turns, so that other load on the machine affects both alike. */
 function measureEntry(entry: string, rounds: number): Row {
   progress(`Importing ${entry} …`)
   const times = new Map<Build, number[]>([

@@ -39,7 +39,7 @@ const PARAMS_SCHEMA = {
   additionalProperties: false,
 } as const
 
-/** Everyone's loop with a model in the process that calls one tool a turn and then answers. */
+/** Each library's loop, with an in-process model that calls one tool per turn and then answers. */
 export async function loopContenders(tools: number): Promise<readonly Contender[]> {
   const others = await openAiAgents(tools)
   const contenders = [foldout(tools), aiSdk(tools), aiSdkUnchecked(tools), ...(others ? [others] : [])]
@@ -143,7 +143,7 @@ async function generate(count: number, tools: ToolSet): Promise<string> {
   return text
 }
 
-/** The little of `@openai/agents` that is used here: it may not be installed. */
+/** The small part of `@openai/agents` that is used here. It may not be installed. */
 interface OpenAiAgents {
   readonly Agent: new (options: object) => object
   readonly Usage: new () => object
@@ -183,7 +183,7 @@ async function openAiAgents(tools: number): Promise<Contender | undefined> {
   }
 }
 
-/** Loaded from a separate folder and installed on first use, because it is larger than everything else together. */
+/** Loaded from a separate folder and installed on first use, because it is larger than everything else combined. */
 async function installed(name: string): Promise<OpenAiAgents | undefined> {
   const folder = fileURLToPath(new URL('peers', import.meta.url))
   try {

@@ -6,7 +6,7 @@ const SIZES = [10, 100, 1_000] as const
 
 export const loopBench: Bench = {
   name: 'loop',
-  question: 'What does a turn of the agent loop cost, without the model, beside the loops of others?',
+  question: 'What does a turn of the agent loop cost, without the model?',
   columns: [
     { key: 'tools', label: 'tools' },
     { key: 'contender', label: 'contender' },

@@ -11,19 +11,19 @@ export interface Contender {
 
 interface MeasureOptions {
   readonly rounds: number
-  /** How long each contender runs in a round, at least. */
+  /** The minimum time each contender runs per round. */
   readonly roundMilliseconds: number
   /** How long each contender runs before anything counts. */
   readonly warmUpMilliseconds: number
 }
 
-// Rounds are long enough for garbage to be collected in the round that produced it, so that each contender pays for its own.
+// Rounds are long enough to collect garbage in the round that produced it, so that each contender pays for its own.
 export const THOROUGH: MeasureOptions = { rounds: 15, roundMilliseconds: 100, warmUpMilliseconds: 500 }
 export const QUICK: MeasureOptions = { rounds: 3, roundMilliseconds: 3, warmUpMilliseconds: 30 }
 
 /**
- * Nanoseconds per operation, by name. The contenders take turns in rounds, each round in another order, and the median
- * round counts: what disturbs the machine for a while disturbs all alike, so that the ratio of two of them is fair.
+ * Nanoseconds per operation, by name. The contenders take turns in rounds, each in a different order, and the median
+ * round counts: temporary load on the machine affects all alike, so that the ratio of two of them is fair.
  */
 export async function measure(
   contenders: readonly Contender[],
@@ -59,7 +59,7 @@ export function collectGarbage(type: 'minor' | 'major'): void {
 
 const sink: { seen?: unknown } = {}
 
-/** Nanoseconds that a number of runs take. */
+/** The nanoseconds for a number of runs. */
 async function time({ run }: Contender, times: number): Promise<number> {
   const start = process.hrtime.bigint()
   for (let i = 0; i < times; i++) {

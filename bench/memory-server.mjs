@@ -1,5 +1,5 @@
-// A server of the memory and gateway benches, in a process of its own and in plain JavaScript, so that nothing but the server is in
-// memory. Names of tools may get a prefix, so that several such servers have different ones.
+// The server for the memory and gateway benches, in its own process and in plain JavaScript, so that only the server is in
+// memory. Tool names may get a prefix, so that several such servers have different ones.
 import { createServer } from 'node:http'
 
 const TOOLS = 36
@@ -26,7 +26,7 @@ const identity = { name: 'bench', version: '1.0.0' }
 const servers = { floor: serveFloor, sdk: serveSdk, foldout: serveFoldout }
 await servers[kind]()
 
-/** The floor: no protocol at all. */
+/** The baseline: no protocol at all. */
 async function serveFloor() {
   const reply = (body) => JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: answer({ text: 'floor' }) })
   if (transport === 'stdio') {

@@ -9,7 +9,7 @@ type Kind = 'floor' | 'sdk' | 'foldout'
 type Transport = 'http' | 'stdio'
 
 interface Load {
-  /** Calls before anything is measured: code is compiled, and the heap has its size. */
+  /** Calls before anything is measured, until the code is compiled and the heap has its size. */
   readonly warmUp: number
   readonly calls: number
   readonly rounds: number
@@ -25,7 +25,7 @@ const MAX_GROWTH_MB = 10
 
 export const memoryBench: Bench = {
   name: 'memory',
-  question: 'What memory and CPU does serving 36 tools take, beside the plain SDK and a server without a protocol?',
+  question: 'How much memory and CPU does serving 36 tools take?',
   columns: [
     { key: 'transport', label: 'transport' },
     { key: 'server', label: 'server' },
@@ -42,7 +42,7 @@ export const memoryBench: Bench = {
   },
 }
 
-/** The servers take turns, so that what else the machine does disturbs all alike. */
+/** The servers take turns, so that other load on the machine affects all alike. */
 async function measureTransport(transport: Transport, load: Load): Promise<readonly Row[]> {
   const samples = new Map<Kind, Sample[]>(KINDS.map((kind) => [kind, []]))
   for (let round = 0; round < load.rounds; round++) {

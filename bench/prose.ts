@@ -1,4 +1,4 @@
-/** What a text is about, in words that fit into sentences. */
+/** The topic of a text, in words that fit into sentences. */
 export interface Topic {
   /** One of them, such as `travel claim`. */
   readonly thing: string
@@ -146,7 +146,7 @@ const CASES: readonly ((w: Words) => string)[] = [
   (w) => `A ${w.thing} was made for the wrong team: it is not moved but withdrawn, and made again by the right one.`,
 ]
 
-/** About so many words of a company's handbook on a topic: paragraphs, a procedure and a few cases. The same for the same seed. */
+/** About this many words of a company handbook on a topic: paragraphs, a procedure and a few cases. The same for the same seed. */
 export function prose(topic: Topic, words: number, seed: number): string {
   const random = randomNumbers(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
@@ -198,7 +198,7 @@ function shuffled<T>(list: readonly T[], random: () => number): T[] {
     .map(({ item }) => item)
 }
 
-/** Gives every item once before it gives one again. */
+/** Returns every item once before repeating one. */
 function endless<T>(list: readonly T[], random: () => number): () => T {
   let left: T[] = []
   return () => {

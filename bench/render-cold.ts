@@ -6,11 +6,11 @@ export const COLD = 'foldout cold: define, bind, render, text'
 export const DESCRIPTOR = 'the descriptor, after that'
 export const COLD_JOIN = 'bare join of the same strings'
 
-/** As much text in a section as the prompts of large agents have. */
+/** The length of a section in the prompts of large agents. */
 const TEXT_LENGTH = 570
 
 /**
- * What it takes from nothing: each run defines every section and tool again. The sections are longer than those of the
+ * The cost from nothing: each run defines every section and tool again. The sections are longer than those of the
  * other contenders, and every second one has a tool.
  */
 export function coldContenders(count: number): Contender[] {

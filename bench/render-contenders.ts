@@ -32,7 +32,7 @@ export const ONE_COPY = 'one copy of the text'
 export const HANDLEBARS = 'handlebars'
 export const PROMPT_TSX = 'prompt-tsx'
 
-/** The contenders for one size. Those that give one text have been seen to give the same. */
+/** The contenders for one size. Those that return one text are checked to return the same. */
 export async function renderContenders(count: number): Promise<Contender[]> {
   const roots = sampleSections(count)
   const tree = placeSections(roots)
@@ -92,7 +92,7 @@ function foldoutContenders(roots: readonly SampleSection[], placed: readonly Pla
   return {
     fromNothing: () => rendered(prompt.bind(values)),
     afterOpening,
-    /** Checks that an incremental render gives the same result as one from scratch. */
+    /** Checks that an incremental render gives the same result as a full one. */
     check() {
       const [opened, openedFromScratch] = [afterOpening(), rendered(prompt.bind(values))]
       mustEqual(opened, openedFromScratch, AFTER_OPENING)
@@ -145,7 +145,7 @@ function bareJoin(placed: readonly PlacedSection[]): () => string {
   }
 }
 
-/** The text put together from a few large parts: what no one can go below who hands out one string. */
+/** The text assembled from a few large parts: the lower bound for anything that returns one string. */
 function oneCopy(text: string): () => number {
   const bytes = Buffer.from(text)
   const parts: string[] = []
@@ -163,7 +163,7 @@ function splitTemplate(template: string): { readonly literals: readonly string[]
   return { literals: pieces.filter((_, i) => i % 2 === 0), names: pieces.filter((_, i) => i % 2 === 1) }
 }
 
-/** One compiled template for each section, since which of them are folded changes from render to render. */
+/** One compiled template per section, because the folded sections change from render to render. */
 function handlebarsTemplates(placed: readonly PlacedSection[]): () => string {
   const templates = placed.map((section) =>
     Handlebars.compile(shownTemplate(section).replaceAll(/\$\{(\w+)\}/g, '{{$1}}'), {
@@ -174,7 +174,7 @@ function handlebarsTemplates(placed: readonly PlacedSection[]): () => string {
   return () => templates.map((template) => template(SAMPLE_VALUES)).join('\n\n')
 }
 
-/** One element and one message for each section. */
+/** One element and one message per section. */
 function promptTsx(tree: readonly PlacedSection[]): () => Promise<string[]> {
   const texts = new Map(walked(tree).map((placed) => [placed, bareJoin([placed])]))
   const piece = (ctor: unknown, props: object | null, ...children: unknown[]): PromptPiece =>

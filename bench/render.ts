@@ -29,8 +29,7 @@ type Times = ReadonlyMap<number, ReadonlyMap<string, number>>
 
 export const renderBench: Bench = {
   name: 'render',
-  question:
-    'What does a render cost, from nothing and after one section was opened, beside joining the strings by hand?',
+  question: 'What does a render cost, from nothing and after opening one section?',
   columns: [
     { key: 'sections', label: 'sections' },
     { key: 'contender', label: 'contender' },
@@ -46,7 +45,7 @@ export const renderBench: Bench = {
       const contenders = await renderContenders(size)
       times.set(size, await measure(contenders, quick ? QUICK : THOROUGH))
     }
-    // By themselves: what they leave behind for the garbage collector is not for the others to pay.
+    // Measured separately, so that the others do not pay for their garbage.
     const cold = new Map<number, ReadonlyMap<string, number>>()
     for (const size of SIZES) {
       progress(`${size.toLocaleString('en')} sections, from nothing ...`)
@@ -91,10 +90,10 @@ function toGoals(times: Times): Goal[] {
   const at = (contender: string): number => getTime(times, contender, 1_000)
   const growth = (contender: string): number => computeGrowth(times, contender, 100, 10_000)
   return [
-    // Joining gives a string in one piece, so ours is read too.
+    // Joining gives a flat string, so ours is flattened too.
     goal('from nothing / bare join at 1,000', at(FROM_NOTHING_READ) / at(BARE_JOIN), '<=', 4),
     goal('from nothing / after one opening at 1,000', at(FROM_NOTHING) / at(AFTER_OPENING), '>=', 20),
-    // The bare join grows too: memory is slower the more of it is touched.
+    // The bare join grows too, because memory is slower the more of it is touched.
     goal('growth from 100 to 10,000 / that of the bare join', growth(FROM_NOTHING_READ) / growth(BARE_JOIN), '<=', 1),
   ]
 }

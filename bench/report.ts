@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 export interface Goal {
   readonly name: string
   readonly value: number
-  /** What the value should be, such as `<= 4`. */
+  /** The goal for the value, such as `<= 4`. */
   readonly goal: string
   readonly met: boolean
 }
@@ -25,7 +25,7 @@ interface Column {
 }
 
 export interface BenchOptions {
-  /** Fewer rounds: enough to see that it runs, too few to trust the figures. */
+  /** Fewer rounds: enough to see that it works, too few to trust the figures. */
   readonly quick: boolean
 }
 

@@ -96,7 +96,7 @@ export function walked(placed: readonly PlacedSection[]): PlacedSection[] {
   return placed.flatMap((one) => [one, ...walked(one.below)])
 }
 
-/** What stands in a prompt for a section: its heading, and its body or its summary with the line that says how to open it. */
+/** A section's text in a prompt: its heading, and its body or its summary with the line that says how to open it. */
 export function shownTemplate({ section, path, number, depth }: PlacedSection): string {
   const heading = `${'#'.repeat(depth + 2)} ${number} ${section.title}`
   if (!section.folded) return `${heading}\n\n${section.template}`

@@ -10,7 +10,7 @@ export function sampleTools(): { readonly tools: readonly RawTool[]; readonly or
   return { tools: (readLines(file) as readonly RawTool[]).map(withSource), origin: 'real tools' }
 }
 
-/** `server/tool` taken apart. */
+/** `server/tool`, split. */
 function withSource(tool: RawTool): RawTool {
   const slash = tool.name.indexOf('/')
   return slash === -1 ? tool : { ...tool, source: tool.name.slice(0, slash), name: tool.name.slice(slash + 1) }

@@ -46,10 +46,10 @@ const VARIANTS: readonly Variant[] = [
   },
 ]
 
-/** The mean is that of the five sets for which there is a goal. */
+/** The mean is over the five sets that have a goal. */
 export const ABLATION_COLUMNS = [column('variant'), ...DEV_SETS.map(column), column('mean')]
 
-/** Beside an encoder, only what meets it. */
+/** With an encoder, only the parts that interact with it. */
 const VARIANTS_WITH_ENCODER: readonly Variant[] = [
   { name: 'all parts, with the encoder' },
   { name: 'without word vectors in the join', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0 } } },

@@ -12,7 +12,7 @@ const OUT = fileURLToPath(new URL('../node_modules/.cache/foldout-search-bench',
 const MODULES = ['confidence', 'engine', 'search-index', 'tuning']
 
 /**
- * The search with its inner parts, compiled as it is published: without what a loader of TypeScript puts around functions,
+ * The search with its internals, compiled as published: without the wrappers that a TypeScript loader puts around functions,
  * which would be measured too.
  */
 export async function buildSearch(): Promise<SearchModules> {

@@ -9,30 +9,30 @@ type Feature = keyof ConfidenceFeatures
 const ROUNDS = 25
 /** Keeps weights finite where a feature says nothing. */
 const PENALTY = 1e-4
-/** What share of answerable queries may be doubted: in the mean of the sets, in the worst, and in catalogs of one domain. */
+/** The share of answerable queries that may be doubted: on average over the sets, in the worst set, and in catalogs of one domain. */
 interface Doubts {
   readonly mean: number
   readonly worst: number
   readonly domains: number
 }
 
-/** Less than the goals, because other sets will differ. */
+/** Stricter than the goals, because other sets will differ. */
 const MOST_DOUBTED: Doubts = { mean: 0.012, worst: 0.04, domains: 0.0175 }
-/** Words alone share nothing with 2 % of the answerable queries. */
+/** For 2 % of the answerable queries, no tool shares a word. */
 const MOST_DOUBTED_BY_WORDS: Doubts = { mean: 0.02, worst: 0.05, domains: 0.04 }
-/** What share may be answered with nothing at all. */
+/** The share that may get no answer at all. */
 const MOST_REFUSED: Doubts = { mean: 0.001, worst: 0.005, domains: 0.01 }
 const MOST_REFUSED_BY_WORDS: Doubts = { mean: 0.01, worst: 0.03, domains: 0.03 }
 
 interface Row extends Case {
-  /** How much it counts, so that all sets count alike, and in all the answerable queries as much as the others. */
+  /** Its weight, so that all sets count alike, and answerable queries count as much as the others. */
   readonly share: number
 }
 
 type Weights = Readonly<Record<Feature | 'bias', number>>
 type Model = Weights & { readonly fits: number; readonly isNear: number }
 
-/** What is fitted: which features, and how many answerable queries may be doubted. */
+/** What to fit: the features, and how many answerable queries may be doubted. */
 interface Plan {
   readonly name: string
   readonly embed: CaseEmbed
@@ -160,7 +160,7 @@ function computeConfidence(weights: Weights, features: ConfidenceFeatures): numb
   return 1 / (1 + Math.exp(-evidence))
 }
 
-/** How sure a search is, as it is: a tool that is named fits, nothing is found where no word is shared, and words decide some cases. */
+/** The confidence of a search as implemented: a named tool fits, nothing fits if no word is shared, and words decide some cases. */
 function judge(one: Case, weights: Weights, words: (Weights & { readonly fits: number }) | undefined): number {
   if (!one.features) return 0
   if (one.isNamed) return 1
@@ -168,7 +168,7 @@ function judge(one: Case, weights: Weights, words: (Weights & { readonly fits: n
   return computeConfidence(words, one.features) < words.fits ? 0 : 1
 }
 
-/** The highest confidence below which no more answerable queries lie than allowed. */
+/** The highest confidence with no more answerable queries below it than allowed. */
 function findThreshold(
   cases: readonly Case[],
   weights: Weights,

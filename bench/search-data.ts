@@ -6,7 +6,7 @@ import type { Searchable } from '../packages/foldout/src/catalog/search/contract
 /** The folder with the data sets of real tools and queries, if it exists. */
 export const DATA_FOLDER = fileURLToPath(new URL('../../shared/data', import.meta.url))
 
-/** A tool as the data has it. */
+/** A tool in the data's format. */
 export interface DataTool {
   readonly name: string
   readonly description?: string
@@ -27,7 +27,7 @@ export interface DataSet {
   readonly queries: readonly DataQuery[]
 }
 
-/** The sets whose mean is a goal. */
+/** The sets whose mean has a goal. */
 export const MEAN_SETS = ['azure-mcp', 'bfcl-live', 'sgd', 'toolbench-stable', 'mcp-xl-dev']
 export const GOLDEN_SET = 'mcpproxy-golden'
 export const DEV_SETS = [...MEAN_SETS, 'metatool', GOLDEN_SET]
@@ -40,7 +40,7 @@ export function loadSet(name: string, toolsFile: string, queriesFile: string): D
   }
 }
 
-/** The development sets in a folder, or a sentence that says why there are none. */
+/** The development sets in a folder, or a sentence about what is missing. */
 export function loadDevSets(folder: string): readonly DataSet[] | string {
   const missing = DEV_SETS.filter((name) => !existsSync(join(folder, name, 'tools.jsonl')))
   if (missing.length > 0) {
@@ -60,7 +60,7 @@ export function getSetName(toolsFile: string): string {
   return name === 'tools' ? basename(dirname(toolsFile)) : name
 }
 
-/** As a catalog would have it, from a source without a name. */
+/** Converts a tool to a catalog definition without a source. */
 export function searchable({ name, description = '', category, tags = [], inputSchema = {} }: DataTool): Searchable {
   return {
     name,

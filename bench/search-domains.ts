@@ -1,6 +1,6 @@
 import type { DataQuery, DataSet, DataTool } from './search-data.ts'
 
-/** What the tools of some categories are about. Categories that hold a bit of everything are left out. */
+/** The domains of some categories. Categories with a bit of everything are left out. */
 const DOMAINS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sgd: {
     travel: 'Flights Buses Trains RentalCars RideSharing Travel Hotels',
@@ -29,7 +29,7 @@ const DOMAINS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'mcpproxy-golden': { files: 'filesystem', code: 'git', memory: 'memory', database: 'sqlite' },
 }
-/** All of this set is about one thing. */
+/** Sets about a single domain. */
 const ONE_DOMAIN: Readonly<Record<string, string>> = { 'azure-mcp': 'cloud' }
 
 /** Domains that answer some of each other's queries. */
@@ -43,12 +43,12 @@ const RELATED = [
   'logistics travel',
 ].map((domains) => domains.split(' '))
 
-/** A catalog whose tools are about one thing. */
+/** A catalog whose tools are about one domain. */
 export interface DomainCatalog {
   readonly set: string
   readonly domain: string
   readonly tools: readonly DataTool[]
-  /** Those that only these tools answer. */
+  /** The queries that only these tools answer. */
   readonly queries: readonly DataQuery[]
 }
 

@@ -13,7 +13,7 @@ const VECTORS = fileURLToPath(new URL('../node_modules/.cache/foldout/search-ben
 const WRITTEN_AT_ONCE = 32
 const KEY = /^[0-9a-f]{32}/gm
 
-/** The encoder of `foldout/minilm`, with the vectors of queries kept too: a search then takes the time that it takes beside the encoder. */
+/** The encoder of `foldout/minilm`, with cached query vectors, so that a search takes only the time outside the encoder. */
 export async function createKeptEncoder(): Promise<Encoder> {
   installEncoder()
   const { model, embed } = createMiniLm({ installedIn: ENCODER_FOLDER })
@@ -45,7 +45,7 @@ export async function createKeptEncoder(): Promise<Encoder> {
   process.once('beforeExit', () => void keep(1))
   return {
     model,
-    // One after the other: a batch of this encoder takes as long, and what is done is kept if the bench is stopped.
+    // One after the other: a batch is no faster with this encoder, and finished work is kept if the bench is stopped.
     embed: async (texts, call) => {
       const vectors: number[][] = []
       for (const text of texts) vectors.push([...(await embedOne(text, call))])

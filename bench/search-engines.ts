@@ -35,13 +35,13 @@ export const foldout: Contestant = {
   async build(tools) {
     const index = createIndex()
     for (const tool of tools) index.add(searchable(tool))
-    // The first search loads the word vectors and computes those of the tools, which counts as building.
+    // The first search loads the word vectors and computes the tools' vectors, which counts as building.
     await index.search('anything')
     return async (query, limit) => (await index.search(query, { limit })).hits.map(({ tool }) => tool.qualified)
   },
 }
 
-/** The same with an encoder. Building includes the vectors of the tools, unless they are kept. */
+/** The same with an encoder. Building includes the tools' vectors, unless they are cached. */
 export function createEncodedContestant(embed: Encoder): Contestant {
   return {
     name: ENCODED,
@@ -96,7 +96,7 @@ const orama: Contestant = {
   },
 }
 
-/** The whole query somewhere in name, description or tags, as the first drafts of such servers do it. */
+/** Looks for the whole query in name, description or tags, as the first drafts of such servers do. */
 const substring: Contestant = {
   name: 'substring',
   build: async (tools) => {

@@ -7,14 +7,14 @@ import { readCorpus, searchable, spread, type DataSet, type DataTool } from './s
 import { areForeign, getDomainCatalogs } from './search-domains.ts'
 import { computeConfidence, createEngine, createIndex, getFeatures, isJudgedByWords } from './search-engines.ts'
 
-/** A query that was asked in a catalog with a right tool, or in one that is about something else. */
+/** A query to a catalog with a right tool, or to one about something else. */
 export interface Case {
   readonly set: string
   readonly kind: 'answerable' | 'foreign'
-  /** Nothing if no tool shares anything with the query. */
+  /** Undefined if no tool shares anything with the query. */
   readonly features: ConfidenceFeatures | undefined
   readonly isNamed: boolean
-  /** Whether vectors have no say. */
+  /** Whether vectors are off. */
   readonly isJudgedByWords: boolean
   readonly fit: SearchFit
 }
@@ -23,7 +23,7 @@ const MOST_QUERIES = 300
 const MOST_FOREIGN = 200
 export type CaseEmbed = 'word-vectors' | false | Encoder
 
-/** Asks every set its own queries, and catalogs of one domain their own and those of the others. */
+/** Sends every set its own queries, and catalogs of one domain their own and those of others. */
 export async function collectCases(
   sets: readonly DataSet[],
   embed: CaseEmbed = 'word-vectors',
@@ -122,8 +122,8 @@ const SENTENCE_END = /(?<=[.!?])\s+|\n+/
 const FEWEST_WORDS = 4
 
 /**
- * Random catalogs of ten real servers. Nobody has written queries for these, so a tool is asked for by the first sentence of its
- * description, and described by the rest. How often is a tool among the best five, and still not in the answer?
+ * Random catalogs of ten real servers. There are no queries for these, so the query is the first sentence of a tool's
+ * description, and the rest is its description. How often is a tool among the best five, but not in the answer?
  */
 export async function getLossGoal(folder: string): Promise<readonly Goal[]> {
   const servers = new Map<string, DataTool[]>()

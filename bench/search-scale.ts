@@ -17,9 +17,9 @@ interface Scale {
   readonly additionMs: number
 }
 
-/** What size costs, with the tools and queries of the largest set. */
+/** Measures the cost of size, with the tools and queries of the largest set. */
 export async function scaleGoals(set: DataSet): Promise<readonly Goal[]> {
-  // Once for the compiler, which otherwise counts as building.
+  // Once as warm-up for the compiler, which would otherwise count as building.
   await measureScale(set, SMALL)
   const small = await measureScale(set, SMALL)
   const large = await measureScale(set, LARGE)
@@ -57,7 +57,7 @@ async function measureScale(set: DataSet, size: number): Promise<Scale> {
   return { buildMs, p50ms: percentile(times, 0.5), additionMs: median(additions) }
 }
 
-/** Evenly spread tools if there are too many, some twice under another name if there are too few. */
+/** Picks evenly spread tools if there are too many, and repeats some under another name if there are too few. */
 function sized(tools: readonly DataTool[], size: number): readonly DataTool[] {
   if (tools.length >= size) return spread(tools, size)
   const more = spread(tools, size - tools.length).map((tool) => ({ ...tool, name: `again/${tool.name}` }))

@@ -39,7 +39,7 @@ export function meanScores(all: readonly Scores[]): Scores {
   }
 }
 
-/** The value that a share of all values does not exceed. */
+/** The percentile of some values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0

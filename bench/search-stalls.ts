@@ -1,20 +1,20 @@
 import { performance } from 'node:perf_hooks'
 import { createCatalog, type RawTool } from 'foldout/catalog'
 
-/** What the first search costs others in the same process. */
+/** How the first search affects the rest of the process. */
 export interface SearchStalls {
   readonly tools: number
   /** How long `createCatalog` itself takes, in milliseconds. */
   readonly createMs: number
-  /** How long the first search waits if it comes at once, in milliseconds. */
+  /** How long an immediate first search takes, in milliseconds. */
   readonly firstSearchMs: number
-  /** The longest that the event loop was kept from others meanwhile, in milliseconds of processor time. */
+  /** The longest time the event loop was blocked meanwhile, in milliseconds of processor time. */
   readonly longestTurnMs: number
   /** The same in milliseconds of the clock, which on a busy machine counts the work of others too. */
   readonly longestTurnClockMs: number
 }
 
-/** Searches a catalog right after it was made, and watches the event loop. The first call in a process also loads the word vectors. */
+/** Searches a catalog right after it was created, and watches the event loop. The first call in a process also loads the word vectors. */
 export async function measureSearchStalls(tools: readonly RawTool[], query: string): Promise<SearchStalls> {
   await new Promise((resolve) => setTimeout(resolve, 20))
   const created = performance.now()
@@ -28,7 +28,7 @@ export async function measureSearchStalls(tools: readonly RawTool[], query: stri
   return { tools: tools.length, createMs, firstSearchMs, ...watch.stop() }
 }
 
-/** Runs once in every turn of the event loop and notes how long each took. */
+/** Runs once per turn of the event loop and records how long each took. */
 function watchTurns(): { stop(): Pick<SearchStalls, 'longestTurnMs' | 'longestTurnClockMs'> } {
   let longestTurnMs = 0
   let longestTurnClockMs = 0

@@ -24,11 +24,11 @@ import { DEPTH, meanScores, percentile, computeScores, type Scores } from './sea
 const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.jsonl>] [--data <folder>] [--json] [--quick]
   --tools, --queries  score one pair of files instead of the development sets
   --data <folder>     where the development sets are; default ../shared/data beside the project
-  --quick             few queries of each set: enough to see that it runs
-  --most <n>          at most so many queries of each set
-  --encoder           also with the encoder of foldout/minilm; the first time this takes most of an hour
-  --ablation          what each part of the ranking gains; with --encoder, what meets the encoder
-  --calibrate         fit the confidence again and print its weights; with --encoder also those beside an encoder`
+  --quick             a few queries per set: enough to see that it works
+  --most <n>          at most this many queries per set
+  --encoder           also measure the encoder of foldout/minilm; the first time takes most of an hour
+  --ablation          what each part of the ranking gains; with --encoder, the parts that interact with it
+  --calibrate         refit the confidence and print its weights; with --encoder also those for an encoder`
 const QUICK_QUERIES = 30
 
 const { values: options } = parseArgs({
@@ -103,7 +103,7 @@ async function toRow(contestant: Contestant, set: DataSet): Promise<SetRow> {
   }
 }
 
-/** Twice, and a while between: what a promise held is only then let go. */
+/** Twice, with a pause: values held by a promise are released only then. */
 async function memoryNow(): Promise<number> {
   for (let i = 0; i < 2; i++) {
     collectGarbage('major')
@@ -113,7 +113,7 @@ async function memoryNow(): Promise<number> {
   return heapUsed + arrayBuffers
 }
 
-/** The encoder, if it is asked for. */
+/** The encoder, with `--encoder`. */
 const encoder = options.encoder ? await createKeptEncoder() : undefined
 const contestants = encoder ? [...CONTESTANTS, createEncodedContestant(encoder)] : CONTESTANTS
 

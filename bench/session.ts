@@ -9,7 +9,7 @@ const ONE_REDUCER = 'dispatch, 1 slice answers'
 
 export const sessionBench: Bench = {
   name: 'session',
-  question: 'How many events does a session take in a second, and does appending to a log stay as quick as it grows?',
+  question: 'How many events per second, and does a log stay fast as it grows?',
   columns: [
     { key: 'what', label: 'what' },
     { key: 'entries', label: 'entries' },
@@ -94,8 +94,8 @@ const TAIL = 0.1
 const history = defineLog({ name: 'history', of: [worked] })
 
 /**
- * Nanoseconds per append over the last tenth, by size. In each round every size makes as many entries as the largest, in
- * as many sessions as that takes, and keeps them all: so the garbage collector has the same to do for each.
+ * Nanoseconds per append over the last tenth, by size. In each round, every size makes as many entries as the largest, in
+ * as many sessions as that takes, and keeps them all, so that the garbage collector has the same work for each.
  */
 function appendTimes({ quick }: BenchOptions): ReadonlyMap<number, number> {
   const total = LOG_SIZES.at(-1)!
@@ -123,12 +123,12 @@ function append(session: Session, count: number): void {
   for (let amount = 0; amount < count; amount++) session.dispatch(worked({ amount }))
 }
 
-// A copy of the largest takes milliseconds: the tenth that is measured of a log would take half an hour.
+// Copying the largest list takes milliseconds, so measuring a tenth of it would take half an hour.
 const COPIES: Readonly<Record<(typeof LOG_SIZES)[number], number>> = { 1_000: 100, 100_000: 20, 1_000_000: 5 }
 
 type WorkEvent = ReturnType<typeof worked>
 
-/** A store as one writes it by hand, whose reducer copies the list. */
+/** A hand-written store, whose reducer copies the list. */
 function copyingStore(initial: readonly WorkEvent[]) {
   const reducer = (list: readonly WorkEvent[], event: WorkEvent): readonly WorkEvent[] => [...list, event]
   let state = initial

@@ -16,7 +16,7 @@ import { spread } from './search-data.ts'
 
 export const tokensBench: Bench = {
   name: 'tokens',
-  question: 'What do tools cost a model before and until it calls the right one, beside having all of them listed?',
+  question: 'How many tokens does a model spend until it calls the right tool?',
   columns: [
     { key: 'what', label: 'what' },
     { key: 'tools', label: 'tools' },
@@ -44,7 +44,7 @@ export const tokensBench: Bench = {
     progress(`searching ${tools.length} ${origin} ...`)
     const answers = await answerTokens(createCatalog(tools), quick ? 50 : 500, counter)
     rows.push({ what: `an answer of five hits, ${origin}`, tools: tools.length, tokens: answers })
-    // Many definitions of the corpus have no parameters, and are cheap to show.
+    // Many definitions in the corpus have no parameters, and are cheap to show.
     const withFields = tools.filter((tool) => Object.keys(tool.inputSchema?.['properties'] ?? {}).length > 0)
     const fuller = await answerTokens(createCatalog(withFields), quick ? 50 : 500, counter)
     rows.push({ what: `the same, tools with parameters`, tools: withFields.length, tokens: fuller })
@@ -69,7 +69,7 @@ export const tokensBench: Bench = {
   },
 }
 
-/** As one server would have it. */
+/** Renames a tool as if one server had them all. */
 function withoutSource({ source, ...tool }: RawTool): RawTool {
   return { ...tool, name: `${source}_${tool.name}` }
 }
@@ -93,7 +93,7 @@ function row(what: string, tools: number, tokens: number, catalog: Catalog, coun
   return { what, tools, tokens, listedInFull, ratio: tokens / listedInFull }
 }
 
-/** The tools of the ten largest servers, with what each is for. */
+/** The tools of the ten largest servers, with each server's purpose. */
 function tenServers(tools: Parameters<typeof createCatalog>[0]): Catalog {
   const { sources } = createCatalog(tools)
   const largest = [...sources].sort((one, other) => other.tools - one.tools).slice(0, 10)
@@ -104,7 +104,7 @@ function tenServers(tools: Parameters<typeof createCatalog>[0]): Catalog {
   )
 }
 
-/** Asked for by what tools say of themselves, spread over the catalog. */
+/** Queries from the tools' own descriptions, spread over the catalog. */
 async function answerTokens(catalog: Catalog, questions: number, counter: TokenCounter): Promise<number> {
   const shown = exposed(catalog, hybrid())
   let sum = 0

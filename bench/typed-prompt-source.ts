@@ -1,7 +1,7 @@
 const CHILDREN = 9
 
 /**
- * A TypeScript file with a prompt of `count` sections, roots with nine children each, as people write them: most name their
+ * A TypeScript file with a prompt of `count` sections, in roots with nine children each, as people write them: most name their
  * values in the template, one in ten declares them, some are folded and some have selectors.
  */
 export function typedPromptSource(count: number): string {
@@ -29,7 +29,7 @@ export const text: string = prompt.bind(${count === 0 ? '' : `{ ${valuesSource(c
 
 type Kind = 'plain' | 'declared' | 'folded' | 'selected'
 
-/** Of ten sections five are plain, one declares its values, three are folded, and one is enabled by a selector. */
+/** Of ten sections, five are plain, one declares its values, three are folded, and one is enabled by a selector. */
 function getKind(index: number): Kind {
   const place = index % (CHILDREN + 1)
   if (place === 3) return 'declared'
@@ -39,7 +39,7 @@ function getKind(index: number): Kind {
 
 const NAMES = ['product', 'customer', 'agent', 'team', 'region', 'language', 'plan', 'currency', 'contact', 'version']
 
-/** The two values that a section names. Most are shared; one section in five has a value of its own. */
+/** The two values that a section names. Most are shared; one section in five has its own value. */
 function getNames(index: number): readonly [string, string] {
   const kind = getKind(index)
   if (kind === 'declared') return [`owner${index}`, `limit${index}`]

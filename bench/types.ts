@@ -26,8 +26,7 @@ type Costs = ReadonlyMap<number, Cost>
 
 export const typesBench: Bench = {
   name: 'types',
-  question:
-    'What does the compiler spend on each section of a typed prompt, and does that stay the same as prompts grow?',
+  question: 'How much work is a typed prompt for the compiler as it grows?',
   columns: [
     { key: 'compiler', label: 'compiler' },
     { key: 'sections', label: 'sections' },
@@ -72,7 +71,7 @@ function installedCompilers(): Compiler[] {
 
 const bench = dirname(fileURLToPath(import.meta.url))
 
-/** Compiles a prompt of some sections in a folder of its own beside this file, where the package's dependencies are found. */
+/** Compiles a prompt in its own folder beside this file, where the package's dependencies are found. */
 async function check(script: string, size: number): Promise<Cost> {
   const folder = await mkdtemp(join(bench, '.types-'))
   try {
@@ -119,7 +118,7 @@ function toRow(compiler: string, size: number, costs: Costs): Row {
   return { compiler, sections: size, ...costs.get(size)!, instantiationsPerSection }
 }
 
-/** Beyond what the library itself takes to check. */
+/** Without the cost of checking the library itself. */
 function perSection(size: number, costs: Costs): number {
   return (costs.get(size)!.instantiations - costs.get(0)!.instantiations) / size
 }

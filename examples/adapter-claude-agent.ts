@@ -7,7 +7,7 @@ import { runSupportDesk } from './support/run-support-desk.ts'
 
 const provider = await exampleProvider('ANTHROPIC_API_KEY')
 try {
-  // The executable also asks for things of its own, such as titles, which the script has no answers for.
+  // The executable also sends its own requests, such as for titles, which the script does not answer.
   const env = { ...process.env, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
   const local = provider.url === undefined ? {} : { baseURL: provider.url, env }
   await runSupportDesk(claudeAgent({ apiKey: provider.apiKey, ...local }), provider)

@@ -1,4 +1,4 @@
-// A refund that a person has to approve: the run pauses, the process ends, and another one goes on with the answer.
+// A refund that a person has to approve: the run pauses, the process ends, and another process continues with the answer.
 import assert from 'node:assert/strict'
 import {
   createMemoryStore,
@@ -57,13 +57,13 @@ const adapter = scriptedAdapter([
   says('Both orders are refunded. The account stays.'),
 ])
 
-/** What each process does: it opens the session, and goes on with what people have said. */
+/** What each process does: it opens the session, and continues with people's answers. */
 async function go(options: { readonly input?: string; readonly approvals?: readonly ApprovalAnswer[] }) {
   const session = await openSession({ store, id: 'ann', slices: [refunds] })
   const result: AgentResult = await runAgent(bound, {
     adapter,
     session,
-    // For tools that say nothing about approval themselves, such as those of MCP servers.
+    // For tools that do not declare approval themselves, such as those of MCP servers.
     needsApproval: ({ annotations }) => annotations?.destructiveHint === true && 'It cannot be undone.',
     ...options,
   })
@@ -73,10 +73,10 @@ async function go(options: { readonly input?: string; readonly approvals?: reado
 
 const paused = await go({ input: 'Refund A-1 and A-2, and delete my account.' })
 assert.equal(paused.result.status, 'waiting')
-// The small refund needed nobody.
+// The small refund needed no approval.
 assert.deepEqual(paused.refunded, ['A-1'])
 
-// What an application puts in front of a person, or into a queue. It is plain JSON.
+// An application shows this to a person, or puts it in a queue. It is plain JSON.
 const inbox = JSON.parse(JSON.stringify(paused.result.approvals)) as readonly ApprovalRequest[]
 for (const { tool, arguments: args, reason, section } of inbox) {
   console.log(`${section}: may ${tool} run with ${JSON.stringify(args)}? ${reason}`)

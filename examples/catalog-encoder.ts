@@ -1,5 +1,5 @@
-// A catalog with an encoder: embedded in the background, kept in a file, and never waited for. The encoder here is a toy that runs
-// anywhere; `createMiniLm()` of foldout/minilm takes its place.
+// A catalog with an encoder: tools are embedded in the background, vectors are kept in a file, and no search waits for them. The encoder
+// here is a toy that runs anywhere; use `createMiniLm()` from foldout/minilm instead.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const tools: readonly RawTool[] = [
   { name: 'calendar_add', description: 'Creates an appointment.' },
 ]
 
-/** Texts about the same topic are near. A real encoder has hundreds of coordinates and needs no list of words. */
+/** Texts about the same topic are close. A real encoder has hundreds of dimensions and needs no word list. */
 const TOPICS = [/warm|cold|freez|temperature/i, /bill|charge|invoice/i, /meet|appointment|calendar/i]
 let embedded = 0
 const folder = mkdtempSync(join(tmpdir(), 'foldout-example-'))
@@ -33,7 +33,7 @@ console.log(`${early.hits[0]?.tool.name}, by ${early.meaning}: ${early.withoutEn
 assert.equal(early.hits[0]?.tool.name, 'thermostat_set')
 assert.equal(early.meaning, 'word-vectors')
 
-title('When they are there, it finds what is meant')
+title('With vectors, it finds tools by meaning')
 const readiness = await catalog.ready()
 const { hits, meaning } = await catalog.search('I am freezing')
 console.log(`${hits[0]?.tool.name}, by ${meaning}`)
@@ -47,7 +47,7 @@ await createCatalog(tools, { embed: encoder }).ready()
 console.log(`${embedded} texts were embedded for 7 tools in two catalogs`)
 assert.equal(embedded, 4)
 
-title('An encoder that fails costs a search nothing but its help')
+title('Without its encoder, a search still works')
 const broken = createCatalog(tools, { embed: () => Promise.reject(new Error('no network')) })
 broken.subscribe((event) => event.type === 'search/problem' && console.log(`reported once: ${event.message}`))
 await broken.ready()

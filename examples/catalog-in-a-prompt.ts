@@ -57,7 +57,7 @@ const { messages } = await runAgent(bound, {
   session,
   input: 'Send A-17 by courier.',
   onEvent(event) {
-    // Approvals and recordings see the tool that a call finally runs.
+    // Approvals and recordings see the tool that is actually run.
     if (event.type === 'tool/called') ran.push(event.target?.name ?? event.call.name)
   },
 })

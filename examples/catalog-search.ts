@@ -33,7 +33,7 @@ const catalog = createCatalog(
   { sources: { github: 'Repositories, issues and pull requests', jira: 'Tickets of the help desk' } },
 )
 
-title('Each tool has a name for each who speaks of it')
+title('Each tool has a name for clients, a qualified one, and its own')
 for (const { name, qualified, declared } of catalog.tools)
   console.log(`${name.padEnd(20)} ${qualified.padEnd(28)} ${declared}`)
 console.log(`broken: ${catalog.broken.map(({ reason }) => reason).join(' ')}`)

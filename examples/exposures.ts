@@ -53,7 +53,7 @@ assert.equal(answer.content[0]!['text'], '5 lights are at 20 %')
 assert.equal(home.device('light-office-desk')!.state['dim'], 0.2)
 programs.close()
 
-// With every exposure, approvals and recordings see the tool that finally runs.
+// With every exposure, approvals and recordings see the tool that is actually run.
 for (const [exposure, name, args] of [
   [hybrid(), 'use_tool', { name: 'set_light', arguments: { on: true } }],
   [metaTool(), 'discover_and_use_tool', { action: 'execute', tool_name: 'set_light', tool_args: { on: true } }],

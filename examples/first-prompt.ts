@@ -50,7 +50,7 @@ assert.deepEqual(
   ['read_section'],
 )
 
-// The model would call read_section. Here we call it ourselves, as the agent loop does in a run.
+// The model would call read_section. Here we call it ourselves, as the agent loop would.
 const readSection = first.tools.at(-1)!
 const result = await executeTool(
   readSection,

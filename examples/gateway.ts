@@ -1,4 +1,4 @@
-// The gateway over HTTP in front of two MCP servers: a client is given a handful of tools, and finds and uses one that is hidden.
+// The gateway over HTTP in front of two MCP servers: a client sees a handful of tools, and finds and uses a hidden one.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,8 +13,8 @@ import { contextTokens, listTokens } from './home/token-table.ts'
 
 const usage = `npm start -- [options]
 
-  --port <n>    listen on this port of 127.0.0.1; default: any that is free
-  --serve       keep serving after the demonstration, also where the output is not a terminal
+  --port <n>    listen on this port of 127.0.0.1; default: any free port
+  --serve       keep serving after the demonstration, even if the output is not a terminal
   --stdio       serve the client that started this process, without a demonstration; needs npm's --silent
   --help        show this`
 
@@ -92,7 +92,7 @@ async function demonstrate(gateway: Gateway, url: string): Promise<void> {
   for (const { name, tools, state } of gateway.servers) console.log(`${name.padEnd(8)} ${tools} tools, ${state.type}`)
   const folded = await converse(url, bySearch, {
     opened({ tools }) {
-      title('What a client is given')
+      title('What a client sees')
       for (const { name, description, inputSchema } of tools)
         console.log(`${name.padEnd(14)} ${count(JSON.stringify({ name, description, inputSchema }))}`)
       title(`The user: ${question}`)

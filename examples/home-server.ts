@@ -11,9 +11,9 @@ import { tableText, tokenTable } from './home/token-table.ts'
 
 const usage = `npx tsx examples/home-server.ts [options]
 
-  --all         list all fourteen tools, for clients that expect that
-  --port <n>    listen on this port of 127.0.0.1; default: any that is free
-  --serve       keep serving after the demonstration, also where the output is not a terminal
+  --all         list all fourteen tools, for clients that expect them
+  --port <n>    listen on this port of 127.0.0.1; default: any free port
+  --serve       keep serving after the demonstration, even if the output is not a terminal
   --stdio       serve the client that started this process, without a demonstration;
                 needs npm's --silent, because npm prints a banner to standard output
   --help        show this`
@@ -55,7 +55,7 @@ async function demonstrate(url: string, home: Home): Promise<void> {
   const shown = await converse(url, options.all ? directly : bySearch, {
     opened({ era, instructions, tools }) {
       console.log(`A client has connected: ${era}.`)
-      if (instructions) console.log(`It is told: ${instructions} ${count(instructions)}`)
+      if (instructions) console.log(`Its instructions: ${instructions} ${count(instructions)}`)
       title('tools/list')
       for (const { name, description, inputSchema } of tools)
         console.log(`${name.padEnd(24)} ${count(JSON.stringify({ name, description, inputSchema }))}`)
@@ -73,7 +73,7 @@ async function demonstrate(url: string, home: Home): Promise<void> {
   const earlier = await legacyOpening(url)
   assert.deepEqual(earlier.tools, shown.tools)
   title('What it cost')
-  console.log(`A client of the ${earlier.era}, is given the same ${earlier.tools.length} tools.\n`)
+  console.log(`A client of the ${earlier.era}, sees the same ${earlier.tools.length} tools.\n`)
 
   const other = homeServer({ everything: !options.all })
   const { url: otherUrl } = await other.served.http()
@@ -87,7 +87,7 @@ async function demonstrate(url: string, home: Home): Promise<void> {
   const rows = tokenTable({ everything, hybrid }, counter)
   console.log(tableText(rows))
   console.log(faint(`counted by ${counter.name}`))
-  assert(rows[1]!.saved >= 60, 'what a model is given at first is at least 60 % smaller')
+  assert(rows[1]!.saved >= 60, 'what a model reads at first is at least 60 % smaller')
   assert(rows.every(({ saved }) => saved > 0))
 }
 
@@ -106,7 +106,7 @@ function hasNpmBanner(): boolean {
   return process.env['npm_lifecycle_event'] === 'start' && process.env['npm_config_loglevel'] !== 'silent'
 }
 
-/** Lets the home's time pass in real time. */
+/** Advances the home's clock in real time. */
 function letTimePass(home: Home): void {
   setInterval(() => home.advance(1), 60_000).unref()
 }

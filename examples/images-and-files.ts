@@ -34,7 +34,7 @@ const expenses = definePrompt({
   ],
 }).bind()
 
-// The model answers from a script, and what it was sent is checked.
+// The model answers from a script, and its requests are checked.
 const script = [
   { toolCalls: [{ name: 'file_expense', arguments: '{"amount":12.5}' }] },
   { content: 'Filed: 12.50 for lunch.' },
@@ -45,7 +45,7 @@ let requests = 0
 mock.on({}, () => script[requests++] ?? { content: 'Done.' })
 await mock.start()
 
-// One white pixel, and a PDF that says hardly anything.
+// One white pixel, and a nearly empty PDF.
 const receipt = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4////fwAJ+wP9KobjigAAAABJRU5ErkJggg==',
   'base64',
@@ -79,7 +79,7 @@ assert.deepEqual(
 )
 console.log(text)
 
-// What a model cannot be given is refused before anything is sent.
+// Input that a model does not accept is refused before anything is sent.
 const local = openaiCompatible({ model: 'a-text-model', baseURL: `${mock.url}/v1`, input: [] })
 const refused = await runAgent(expenses, { adapter: local, input: [{ type: 'image', data: receipt }] }).catch(
   (error: unknown) => error,

@@ -1,4 +1,4 @@
-// Records a run with one line, and goes on from the middle of it: `foldout inspect runs.jsonl` shows the same.
+// Records a run with one line of code, and continues from the middle of it, as `foldout inspect runs.jsonl` can too.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Learns which tools to list from the start, from what clients did with a catalog whose tools were all hidden.
+// Learns which tools to list from the start, based on what clients did with a catalog of hidden tools.
 import assert from 'node:assert/strict'
 import { createCatalog, hybrid, learnCore, createCatalogRecorder } from 'foldout/catalog'
 import { createHome } from './home/home.ts'
@@ -43,7 +43,7 @@ for (const { name, uses, saves, costs, core: isListed } of tools) {
   const figures = [saves.tokens, costs].map((count) => String(count).padStart(7)).join(' ')
   console.log(`${name.padEnd(20)} ${String(uses).padStart(5)} ${figures}  ${isListed ? 'yes' : 'no'}`)
 }
-assert.deepEqual(core, ['trigger_any_flow'], 'what is used once in a while costs more than it saves')
+assert.deepEqual(core, ['trigger_any_flow'], 'a tool that is used now and then costs more than it saves')
 assert(saved.tokens > 0)
 assert.equal(saved.roundTrips, 2 * days.length)
 

@@ -1,4 +1,4 @@
-// Combines two MCP servers that both have a tool `search`: the client sees three tools and reaches all tools of both servers.
+// Combines two MCP servers that both have a tool `search`: the client sees three tools, and can use all tools of both servers.
 import assert from 'node:assert/strict'
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
@@ -25,7 +25,7 @@ for (const { name, qualified, declared } of catalog.tools)
 const served = serveMcp(catalog, { name: 'all-in-one', version: '1.0.0', expose: hybrid({ core: ['delete_page'] }) })
 const client = await connectTo((transport) => served.connect(transport))
 const { tools } = await client.listTools()
-console.log(`\n━━ What a client is given ━━\n\n${tools.map(({ name }) => name).join(', ')}\n`)
+console.log(`\n━━ What a client sees ━━\n\n${tools.map(({ name }) => name).join(', ')}\n`)
 assert.deepEqual(
   tools.map(({ name }) => name),
   ['delete_page', 'search_tools', 'use_tool'],
@@ -35,7 +35,7 @@ const found = await call('search_tools', { query: 'look for a product', limit: 1
 const name = /^(\w+)\(/m.exec(found)![1]!
 assert.equal(await call('use_tool', { name, arguments: { query: 'lamps' } }), 'shop: 12 products for lamps')
 assert.equal(await call('use_tool', { name: 'wiki/search', arguments: { query: 'lamps' } }), 'wiki: 3 pages on lamps')
-// An ambiguous name is not guessed.
+// An ambiguous name is refused, not guessed.
 assert.match(await call('use_tool', { name: 'search', arguments: { query: 'lamps' } }), /^More than one tool/)
 assert.equal(await call('delete_page', { query: 'Home' }), 'wiki: Home is gone')
 

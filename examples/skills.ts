@@ -5,7 +5,7 @@ import { createMemoryFilesystem } from 'foldout/files'
 import { skillSections } from 'foldout/skills'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 
-// `createHostFilesystem` of foldout/node reads such a folder from disk.
+// `createHostFilesystem` from foldout/node reads such a folder from disk.
 const files = createMemoryFilesystem({
   'skills/release-notes/SKILL.md': `---
 name: release-notes

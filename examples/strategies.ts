@@ -1,5 +1,5 @@
 // The same task with each of the four strategies, with and without dynamic tools, on a scripted model or, if OPENAI_API_KEY is
-// set, on a real one. The instructions for the model and the cost of a restart differ; what the model has seen and can call in
+// set, on a real one. The instructions for the model and the cost of a restart differ; what the model has seen and can call at
 // the end is the same.
 import assert from 'node:assert/strict'
 import { contextFiles, createSession, openOrRead, openSections, readSection, runAgent } from 'foldout'

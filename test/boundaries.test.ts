@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   files: { imports: ['core', 'session', 'tools'] },
   disclosure: { imports: ['core', 'session', 'tools'], types: ['files'] },
   prompt: { imports: ['core', 'session', 'tools', 'files', 'disclosure'] },
-  // Adapters know prompts by type only, and nothing of disclosure or the loop.
+  // Adapters know prompts only by type, and know nothing about disclosure or the loop.
   adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
   agent: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
   // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
@@ -104,7 +104,7 @@ describe('rooms', () => {
     expect(files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 400)).toEqual([])
   })
 
-  it('foldout-mcp imports public entries of foldout, and what it depends on', () => {
+  it('foldout-mcp imports only public entries of foldout and its own dependencies', () => {
     const folder = 'packages/foldout-mcp/'
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
       readFileSync(join(repository, folder, 'package.json'), 'utf8'),
@@ -115,7 +115,7 @@ describe('rooms', () => {
         const known = { ...dependencies, ...(/\.(test|fixtures)\.m?ts$/.test(file) ? devDependencies : {}) }
         const text = readFileSync(join(repository, file), 'utf8')
         const targets = getImports(relative(src, join(repository, file))).map(({ target }) => target)
-        // An optional package may be missing, so it must be loaded where that can be handled.
+        // An optional package may be missing, so it must be loaded where its absence is handled.
         const isOptional = (name: string): boolean =>
           name in { ...optionalDependencies } && !new RegExp(`^import (?!type )[^;\\n]*'${name}`, 'm').test(text)
         return targets
@@ -129,7 +129,7 @@ describe('rooms', () => {
     expect(broken).toEqual([])
   })
 
-  it('foldout imports nothing of foldout-mcp', () => {
+  it('foldout imports nothing from foldout-mcp', () => {
     expect(files.filter((file) => readFileSync(join(src, file), 'utf8').includes("'foldout-mcp"))).toEqual([])
   })
 
@@ -143,7 +143,7 @@ describe('rooms', () => {
     expect(outside).toEqual([])
   })
 
-  it('the repository has no leftovers of editors or merges', () => {
+  it('the repository has no leftovers from editors or merges', () => {
     expect(tracked.filter((file) => /\.(orig|rej|bak|swp|tmp)$|~$|(^|\/)\.DS_Store$/.test(file))).toEqual([])
   })
 })

@@ -17,9 +17,9 @@ const dist = join(repository, 'packages/foldout/dist')
 const folder = join(repository, 'node_modules/.cache/foldout-bundle-test')
 
 const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
-/** A thread loads one file and nothing beside it, so it has modules of its own. */
+/** A thread loads a single file, so it has its own copy of its modules. */
 const shared = files.filter((file) => !file.endsWith('-worker.js'))
-/** The table of word vectors has several parts, which only its own entry loads. */
+/** The word vectors have several parts, which only their own entry loads. */
 const isTable = (file: string): boolean => /^shared-word-vectors-\d+\.js$/.test(file)
 
 /** Runs a program in a fresh process without this project's own loader. */
@@ -30,7 +30,7 @@ function run(source: string): string {
   return `${stdout}${stderr}`.trim()
 }
 
-/** The files that are loaded with one, itself included. */
+/** The files loaded with a file, including itself. */
 function findLoaded(entry: string): readonly string[] {
   const loaded = new Set([entry])
   for (const file of loaded) {
@@ -44,7 +44,7 @@ function findLoaded(entry: string): readonly string[] {
   return [...loaded]
 }
 
-/** Regular expressions that take long to load, wherever they are in a file. */
+/** Regular expressions that are slow to load, anywhere in a file. */
 function findSlowLiterals(file: string): readonly string[] {
   const found: string[] = []
   const { program } = parseSync(file, readFileSync(join(dist, file), 'utf8'))
@@ -74,7 +74,7 @@ describe('the bundle', () => {
     expect(shared.filter((file) => !isTable(file)).length - entries.length).toBeLessThan(24)
   })
 
-  it.each(['index', 'catalog', 'mcp'])('loads no literal with properties of Unicode, nor search, with %s', (entry) => {
+  it.each(['index', 'catalog', 'mcp'])('loads neither Unicode property literals nor search with %s', (entry) => {
     const loaded = findLoaded(`${entry}.js`)
     expect(loaded).toContain('shared-core.js')
     const isOfSearch = (file: string): boolean =>
@@ -85,7 +85,7 @@ describe('the bundle', () => {
     expect(findSlowLiterals('shared-search-words.js')).not.toEqual([])
   })
 
-  it('loads nothing of prompts and agents with the first search', () => {
+  it('loads nothing about prompts and agents with the first search', () => {
     const loaded = findLoaded('shared-search-index.js').filter((file) => !file.startsWith('shared-search-'))
     expect(loaded.toSorted()).toEqual(['shared-catalog.js', 'shared-core.js'])
   })
@@ -119,7 +119,7 @@ describe('the bundle', () => {
     expect(run(source)).toContain('42')
   })
 
-  it.each(['quickjs-wasi', 'sucrase'])('says that it needs %s as soon as an exposure is created', (name) => {
+  it.each(['quickjs-wasi', 'sucrase'])('reports a missing %s as soon as an exposure is created', (name) => {
     const hook = `export async function resolve(specifier, context, next) {
       if (specifier !== '${name}') return next(specifier, context)
       throw Object.assign(new Error("Cannot find package '${name}'"), { code: 'ERR_MODULE_NOT_FOUND' })
@@ -138,7 +138,7 @@ describe('the bundle', () => {
     )
   })
 
-  it('loads the word vectors by the name of their entry', () => {
+  it("loads the word vectors by their entry's name", () => {
     const source = `
       import { createCatalog } from 'foldout/catalog'
       const tool = (name, description) => ({ source: 's', name, description, inputSchema: { type: 'object' }, call: async () => ({ content: [] }) })
@@ -153,7 +153,7 @@ describe('the bundle', () => {
   })
 
   it.each(['foldout', 'foldout/catalog', 'foldout/session', 'foldout/adapter', 'foldout/telemetry', 'foldout/testing'])(
-    'bundles %s for a runtime that is not known',
+    'bundles %s for an unknown runtime',
     async (entry) => {
       const { outputFiles, errors } = await build({
         stdin: { contents: `export * from '${entry}'`, resolveDir: repository },
@@ -216,7 +216,7 @@ describe("R60 the inspector's page", () => {
     const page = join(repository, 'packages/foldout-mcp/dist/page')
     const parts = readdirSync(page).map((name) => readFileSync(join(page, name)))
     const bytes = parts.reduce((sum, part) => sum + gzipSync(part).length, 0)
-    // It is 63 kB with everything in it.
+    // It is 63 kB in total.
     expect(bytes).toBeLessThan(150_000)
     const html = readFileSync(join(page, 'index.html'), 'utf8')
     for (const [, address = ''] of html.matchAll(/(?:src|href)="([^"]*)"/g)) expect(address).toMatch(/^\.\//)

@@ -36,7 +36,7 @@ describe('error codes', () => {
     expect(union).toEqual([...new Set(union)].sort())
   })
 
-  it('are all explained in docs/errors.md, and nothing else is', () => {
+  it('are all explained in docs/errors.md, which has no others', () => {
     expect([...readPage().keys()].sort()).toEqual([...union])
   })
 
@@ -57,7 +57,7 @@ describe('error codes', () => {
     const thrown = readThrown()
     expect(thrown.size).toBeGreaterThan(40)
     const known = new Set<string>(union)
-    // Faults of JSON in a text have codes too, but are not errors.
+    // JSON mistakes in a text have codes too, but are not errors.
     expect([...thrown].filter((code) => !known.has(code) && code !== 'malformed' && code !== 'too-deep')).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ function readUnions(): ReadonlyMap<string, readonly string[]> {
   )
 }
 
-/** The rows of a part of the page: what their first cell names. */
+/** The names in the first cells of a table on the page. */
 function readRows(heading: string, column = 1): readonly string[] {
   const part = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
   const rows = part.split('\n').filter((line) => line.startsWith('| `'))

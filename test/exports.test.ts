@@ -42,7 +42,7 @@ describe('exports', () => {
     expect(completeManifest(root, packageJson)).toEqual(packageJson)
   })
 
-  it('the root entry imports no Node built-ins, and only packages that it depends on', () => {
+  it('the root entry imports no Node built-ins, and only its dependencies', () => {
     const packages = [...packagesReachedFrom(join(root, 'dist/index.js'))]
     expect(packages.filter(isBuiltin)).toEqual([])
     const names = packages.map((name) =>

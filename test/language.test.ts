@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const repository = join(import.meta.dirname, '..')
-// `cancelled` stays: it is right in both spellings, and the name of a notification of MCP.
+// `cancelled` is allowed: it is correct in both spellings, and the name of an MCP notification.
 const BRITISH =
   /\b\w*(behaviour|colour|honour|favour|neighbour|normalis|recognis|organis|summaris|serialis|initialis|optimis(?!ti)|minimis|maximis|catalogue|centre\b|grey\b|licence|artefact|whilst|misspelt|learnt|fulfil\b)\w*/i
 const TRANSLATED = /\b(anew|by and by|for want of|whoever|mends?|so many of some)\b/i

@@ -87,13 +87,13 @@ describe('the packed packages', () => {
     expect(run(process.execPath, ['node_modules/.bin/foldout', 'tools', '--help'], folder)).toContain('--config')
   })
 
-  it('the command serves with nothing else installed, by every exposure', async () => {
+  it('the command serves with nothing else installed, with every exposure', async () => {
     const alone = join(folder, 'alone')
     mkdirSync(alone)
     writeFileSync(join(alone, 'package.json'), '{"private": true}')
     run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', ...tarballs], alone)
     cpSync(join(root, 'packages/foldout-mcp/src/gateway/server.fixtures.mjs'), join(alone, 'server.mjs'))
-    const tools = [{ name: 'echo', description: 'Repeats what it is told.' }]
+    const tools = [{ name: 'echo', description: 'Repeats its input.' }]
     const server = { command: process.execPath, args: ['server.mjs', JSON.stringify({ tools })] }
     writeFileSync(join(alone, 'foldout.config.json'), JSON.stringify({ mcpServers: { a: server } }))
     const command = [join(alone, 'node_modules/.bin/foldout')]
@@ -115,7 +115,7 @@ describe('the packed packages', () => {
       expect(JSON.stringify(await client.callTool(call))).toContain('hello')
       await client.close()
     }
-    // What docs/decisions/dependencies.md says an install costs.
+    // The size of an install, as stated in docs/decisions/dependencies.md.
     const lock = JSON.parse(readFileSync(join(alone, 'package-lock.json'), 'utf8')) as { readonly packages: object }
     expect(Object.keys(lock.packages).length).toBeLessThan(100)
   }, 120_000)

@@ -1,28 +1,28 @@
-// Builds each package's dist from scratch, so that files deleted in src do not stay in the package.
+// Builds each package's dist from scratch, so that files deleted from src do not stay in the package.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeManifest } from './packages.mjs'
 
-/** Written when everything is built. */
+/** Written at the end of a complete build. */
 const STAMP = join(repository, 'node_modules/.cache/foldout/built')
 const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/page/index.html')
-/** Each runs in a thread of its own, which loads one file and nothing of the library beside it. */
+/** Each runs in its own thread, which loads a single file and nothing else from the library. */
 const WORKERS = {
   'sandbox-worker': 'src/catalog/exposures/code/guest/worker.ts',
   'minilm-worker': 'src/catalog/search/minilm/worker.ts',
 }
-/** The shared chunks, by the entries that all load them. A module goes into the first chunk that fits. */
+/** The shared chunks, each with the entries that load it. A module goes into the first chunk that matches. */
 const CHUNKS = Object.entries({
   core: ['index', 'catalog or search'],
   prompt: ['index', 'mcp'],
   agent: ['index'],
   catalog: ['catalog'],
 })
-/** Where the code begins that a catalog loads with its first search. */
+/** The entry point of the code that a catalog loads with its first search. */
 const SEARCH = 'src/catalog/search/search-index.ts'
-/** What the first search loads comes in two files, so that compiling them does not keep a process busy for long. */
+/** The code for the first search is split into two files, so that compiling it does not block a process for long. */
 const SEARCH_WORDS = /\/catalog\/search\/(?:text|lexical)\/|\/node_modules\/stemmer\//
 
 if (process.argv.includes('--if-changed') && isUpToDate()) process.exit(0)
@@ -41,7 +41,7 @@ if (!process.exitCode) {
   writeFileSync(STAMP, '')
 }
 
-/** Whether nothing that is built from has changed since the last build. A folder changes when a file in it comes or goes. */
+/** Whether no source has changed since the last build. A folder changes when a file in it is added or removed. */
 function isUpToDate() {
   if (!existsSync(STAMP) || !existsSync(LAST_BUILT)) return false
   const built = statSync(STAMP).mtimeMs
@@ -65,12 +65,12 @@ async function buildLibrary(folder) {
     chunkFileNames: 'shared-[name].js',
     codeSplitting: { groups: createGroups(folder) },
   })
-  // Classes need not be the same across threads.
+  // Threads do not have to share classes.
   for (const [name, file] of Object.entries(WORKERS))
     await bundle(folder, { [name]: join(folder, file) }, { codeSplitting: false })
 }
 
-/** The program, and the entries that are imported. */
+/** Builds the program and the public entries. */
 async function buildProgram(folder) {
   writeDeclarations(folder)
   const entries = Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file]))
@@ -79,13 +79,13 @@ async function buildProgram(folder) {
   await bundle(folder, { 'results-worker': worker }, { codeSplitting: false })
 }
 
-/** The inspector's page: static files that the program serves. */
+/** Builds the inspector's page: static files that the program serves. */
 async function buildPage(folder) {
   const { build } = await import('vite')
   await build({ root: folder, configFile: join(folder, 'vite.config.mjs'), logLevel: 'warn' })
 }
 
-/** Declarations stay one file per source file, so that editors show where a type comes from. */
+/** Emits one declaration file per source file, so that editors show where a type comes from. */
 function writeDeclarations(folder) {
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')
   const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
@@ -95,7 +95,7 @@ function writeDeclarations(folder) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** All files are in one folder, so that one finds another by its name, whichever chunk its code went into. */
+/** All files are in one folder, so that a file finds another by name, whichever chunk its code ends up in. */
 async function bundle(folder, input, output) {
   const { name, dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = readManifest(folder)
   const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
@@ -122,7 +122,7 @@ async function bundle(folder, input, output) {
   await build.close()
 }
 
-/** The vectors are imported by their public name, so that a user's bundler can be told to leave them out. */
+/** The vectors are imported by their public name, so that users can tell their bundler to leave them out. */
 function leaveWordVectors(name) {
   return {
     name: 'leave-word-vectors',
@@ -134,8 +134,8 @@ function leaveWordVectors(name) {
 }
 
 /**
- * Few files load faster than many, so that the entries imported most share a few chunks of what they have in common.
- * Every module is in one file only, so that classes and module state are the same for all entries.
+ * Few files load faster than many, so the most used entries share a few chunks.
+ * Every module is in exactly one file, so that all entries share classes and module state.
  */
 function createGroups(folder) {
   const reached = new Map()

@@ -1,4 +1,4 @@
-// Checks the packed packages as their users get them: publint, and types as every kind of resolution finds them.
+// Checks the packed packages as users get them: publint, and the types under every kind of module resolution.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listEntries, PACKAGES, repository } from './packages.mjs'

@@ -1,5 +1,5 @@
-// The quick checks, for many times a day: format, lint and types; with --all also unused code, as `npm test` does.
-// They run concurrently; the output of failed ones follows.
+// The quick checks, to run often: format, lint and types; with --all also unused code, as in `npm test`.
+// They run concurrently; the output of failed checks is printed at the end.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const CHECKS = {
 }
 if (process.argv.includes('--all'))
   CHECKS.unused = ['knip', '--no-progress', '--cache', '--cache-location', join(cache, 'knip')]
-const HINTS = { format: 'Some files are not formatted: npm run format' }
+const HINTS = { format: 'Some files are not formatted. Run: npm run format' }
 
 const began = performance.now()
 const results = await Promise.all(Object.entries(CHECKS).map(([name, command]) => run(name, command)))

@@ -19,7 +19,7 @@ if (
   !DOORS.some(({ name }) => name.includes(values.door))
 ) {
   console.error(
-    `--cases and --seed are whole numbers; --door is part of one of: ${DOORS.map(({ name }) => name).join(', ')}.`,
+    `--cases and --seed must be whole numbers; --door must be part of a name: ${DOORS.map(({ name }) => name).join(', ')}.`,
   )
   process.exit(2)
 }
@@ -40,9 +40,9 @@ const failure = await fuzz({
   },
 })
 if (failure) {
-  console.error(`\nThe door '${failure.door}' let something out:`, failure.error)
+  console.error(`\nThe door '${failure.door}' failed:`, failure.error)
   console.error(`Input: ${inspect(failure.input, { depth: 4, maxStringLength: 2_000 })}`)
-  console.error(`Again: npm run fuzz -- --door '${failure.door}' --seed ${failure.seed} --cases 1`)
+  console.error(`To repeat: npm run fuzz -- --door '${failure.door}' --seed ${failure.seed} --cases 1`)
   process.exit(1)
 }
-console.log('No door let anything out but refusals.')
+console.log('Every door accepted or refused every input.')

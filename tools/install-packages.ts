@@ -4,18 +4,18 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 
 const PAUSE_MS = 200
-/** An installation that takes longer was interrupted, and left its lock behind. */
+/** An installation that takes longer than this was interrupted, and left its lock behind. */
 const LONGEST_MS = 600_000
 
 export interface InstallOptions {
-  /** Whether the packages may run scripts. Most need not. */
+  /** Whether the packages may run install scripts. Most do not need to. */
   readonly withScripts?: boolean
   /** Called before something is installed, which may take minutes. */
   readonly onInstall?: () => void
 }
 
 /**
- * Installs the packages of a folder that has its own lock file, unless they are there already: packages that only some tests or
+ * Installs the packages of a folder with its own lock file, unless they are already installed: packages that only some tests or
  * benchmarks need. Test files run in several processes, so the first one installs and the others wait.
  */
 export function installPackages(folder: string, { withScripts = false, onInstall }: InstallOptions = {}): void {

@@ -1,4 +1,4 @@
-// What the packages share: their list, their metadata, and the documents they contain.
+// What the packages have in common: their list, their metadata, and the documents they contain.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url'
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const PACKAGES = ['foldout', 'foldout-mcp']
 
-/** Subpaths that are not the name of their file. */
+/** Subpaths that differ from the name of their file. */
 const SUBPATHS = new Map([
   ['index', '.'],
-  // Named for what it is, since names of entries are unique over all packages.
+  // Named after its content, because entry names are unique across all packages.
   ['gateway', '.'],
   ['testing-suites', './testing/suites'],
 ])
 
-/** Reads the metadata that all packages share; the repository's address is set only there. */
+/** Reads the metadata that all packages share. The repository's URL is set only there. */
 export function readProject() {
   return JSON.parse(readFileSync(join(repository, 'project.json'), 'utf8'))
 }
 
-/** Whether the address is still the placeholder. */
+/** Whether the URL is still the placeholder. */
 export function hasPlaceholder({ repository: address }) {
   return address.includes('/OWNER/')
 }
@@ -41,7 +41,7 @@ export function listEntries(folder) {
     })
 }
 
-/** Completes package.json: `exports` from the entries, and addresses from the project. */
+/** Completes package.json: `exports` from the entries, and URLs from the project. */
 export function writeManifest(folder) {
   const file = join(folder, 'package.json')
   const before = readFileSync(file, 'utf8')
@@ -105,12 +105,12 @@ export function writeDocuments(folder) {
   }
 }
 
-/** The repository's README is that of the library; the other packages have one of their own. */
+/** The repository's README is also the library's; the other packages have their own. */
 function isOwnReadme(folder, document) {
   return document === 'README.md' && basename(folder) !== 'foldout'
 }
 
-/** Links and pictures of the repository work on npm only when they are absolute. */
+/** Makes links and pictures absolute, because relative ones do not work on npm. */
 export function makeLinksAbsolute(text, { repository: address, branch }) {
   const resolve = (target, kind) => `${address}/${kind}/${branch}/${posix.normalize(target)}`
   const isRelative = (target) => !/^([a-z][a-z\d+.-]*:|#|\/)/i.test(target)

@@ -31,11 +31,11 @@ function main(): void {
       { name: 'the changelog has a section for it', check: () => checkChangelog(version, isDry) },
       { name: 'the tag is free', check: () => checkTag(version) },
       { name: 'nothing is uncommitted', check: checkTree },
-      { name: 'the address of the repository is set', check: () => checkAddress(isDry) },
+      { name: "the repository's URL is set", check: () => checkAddress(isDry) },
       { name: 'the packages build', check: () => run('node', ['tools/build.mjs']) },
       { name: 'the build changed no tracked file', check: checkTree },
       { name: 'publint and attw have no complaints', check: () => run('node', ['tools/check-packages.mjs']) },
-      { name: 'the tarballs hold what they should', check: () => checkTarballs(folder) },
+      { name: 'the tarballs contain what they should', check: () => checkTarballs(folder) },
     ])
     if (problems > 0) {
       console.log(`\n${problems} of these prevent a release.`)
@@ -86,7 +86,9 @@ function checkChangelog(version: string, isDry: boolean): string | undefined {
 }
 
 function checkTag(version: string): string | undefined {
-  return git(['tag', '--list', `v${version}`]) === '' ? undefined : `There is a tag v${version}. Raise the version.`
+  return git(['tag', '--list', `v${version}`]) === ''
+    ? undefined
+    : `The tag v${version} already exists. Raise the version.`
 }
 
 function checkTree(): string | undefined {
@@ -94,11 +96,11 @@ function checkTree(): string | undefined {
   return changes === '' ? undefined : changes
 }
 
-/** A dry run may come before the address is known; a release may not. */
+/** A dry run may come before the URL is known; a release may not. */
 function checkAddress(isDry: boolean): string | undefined {
   const project = readProject()
   if (!hasPlaceholder(project)) return undefined
-  const problem = `project.json still has ${project.repository}. Write the real address there and run npm run build.`
+  const problem = `project.json still has ${project.repository}. Write the real URL there and run npm run build.`
   if (!isDry) return problem
   console.log(`later ${problem}`)
   return undefined

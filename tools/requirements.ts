@@ -8,7 +8,7 @@ interface ListedTest {
   readonly file: string
 }
 
-/** What vitest's JSON reporter writes, as far as it matters here. */
+/** The parts of vitest's JSON report that matter here. */
 interface RunReport {
   readonly testResults: readonly {
     readonly name: string
@@ -45,7 +45,7 @@ function listTests(): readonly ListedTest[] {
   return JSON.parse(stdout.slice(stdout.indexOf('['))) as readonly ListedTest[]
 }
 
-/** Takes the names from the report of a run that has just been: only tests that passed count. */
+/** Takes the names from the report of the last run. Only tests that passed count. */
 function readReport(file: string): readonly ListedTest[] {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as RunReport
   return testResults.flatMap(({ name, assertionResults }) =>
@@ -64,7 +64,7 @@ for (const { id, text } of stated) {
   if (own.length === 0) without += 1
   console.log(`${id.padEnd(4)} ${text.length > 100 ? `${text.slice(0, 99)}…` : text}`)
   for (const { name, file } of own) console.log(`       ${file.slice(root.length)} › ${name}`)
-  if (own.length === 0) console.log('       NO TEST NAMES IT')
+  if (own.length === 0) console.log('       no test names it')
 }
 console.log(`\n${stated.length} requirements, ${stated.length - without} named by tests, ${without} by none.`)
 if (unknown.length > 0)

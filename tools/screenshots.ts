@@ -1,4 +1,4 @@
-// Makes the pictures of the inspector in docs/: `npm run screenshots`. They show the examples, in a real browser.
+// Takes the screenshots of the inspector for docs/: `npm run screenshots`. They show the examples in a real browser.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ function writeConfig(): string {
   return file
 }
 
-/** Runs `foldout inspect` until the work with its page is done. */
+/** Runs `foldout inspect` while work on its page is in progress. */
 async function withInspector(args: readonly string[], work: (url: string) => Promise<void>): Promise<void> {
   const stop = new AbortController()
   const address = createDeferred()
@@ -116,7 +116,7 @@ async function take(
   const page = await context.newPage()
   await page.goto(url)
   await prepare(page)
-  // The name of a temporary file says nothing.
+  // The name of a temporary file is meaningless.
   await page.evaluate('document.querySelector(".subject").textContent = ""')
   await page.waitForTimeout(400)
   await page.screenshot({ path: join(docs, `inspector-${name}.png`) })

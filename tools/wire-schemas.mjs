@@ -1,12 +1,12 @@
-// Writes the JSON Schemas of the providers' request bodies, made from the types of their SDKs. To run it:
-// npm ci --prefix test/providers/generator && node scripts/wire-schemas.mjs
+// Writes the JSON Schemas of the providers' request bodies, generated from the types of their SDKs. To run it:
+// npm install --prefix test/providers/generator && node tools/wire-schemas.mjs
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const providers = fileURLToPath(new URL('../test/providers', import.meta.url))
-// The generator needs a TypeScript with the compiler's JavaScript interface, which the one of the package has not.
+// The generator needs a TypeScript version with a JavaScript API, which the repository's own version does not have.
 const { createGenerator } = createRequire(`${providers}/generator/`)('ts-json-schema-generator')
 
 const BODIES = {

@@ -8,29 +8,29 @@ export interface Piece {
   readonly isMarked: boolean
 }
 
-/** What a request costs after others of its conversation. */
+/** What a request costs after earlier requests of its conversation. */
 export interface Hit {
   readonly input: number
   /** Tokens that the provider finds in its cache, by its own rules. */
   readonly cached: number
-  /** Tokens of the request before. */
+  /** Tokens of the previous request. */
   readonly before: number
-  /** Tokens of the beginning that is the same as in the request before. */
+  /** Tokens of the beginning that is identical to the previous request. */
   readonly kept: number
 }
 
 export interface CacheRules {
-  /** What a token that is written to the cache costs, relative to an ordinary one. */
+  /** The price of a token that is written to the cache, relative to an ordinary one. */
   readonly writeRate: number
   find(request: readonly Piece[], earlier: readonly (readonly Piece[])[], counter: TokenCounter): number
 }
 
-/** What a token that is read from a cache costs, with both providers. */
+/** The price of a token that is read from a cache, with both providers. */
 export const READ_RATE = 0.1
 
 const LEAST_TOKENS = 1_024
 const OPENAI_STEP = 128
-/** How many blocks before a mark Anthropic looks for something that it has cached. */
+/** How many blocks before a mark Anthropic looks for a cached prefix. */
 const LOOKED_BACK = 20
 
 export const OPENAI_CACHE: CacheRules = {
@@ -41,7 +41,7 @@ export const OPENAI_CACHE: CacheRules = {
   },
 }
 
-/** Only what a request has marked is cached, and it is found only near the marks of a later one. */
+/** Only what a request marks is cached, and it is found only near the marks of a later request. */
 export const ANTHROPIC_CACHE: CacheRules = {
   writeRate: 1.25,
   find(request, earlier) {

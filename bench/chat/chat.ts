@@ -10,7 +10,7 @@ import { CHAT, chatPrompt, type ChatStep } from './script.ts'
 const CHAT_AGENT = `chat of ${CHAT.length} turns`
 const LEAST_HIT = 0.95
 
-/** What a whole conversation came to. */
+/** The totals of a whole conversation. */
 interface Conversation {
   readonly requests: number
   readonly input: number
@@ -40,13 +40,13 @@ export async function computeChatCosts(
 }
 
 function getGoals({ name, isNative }: ChatProvider, folded: Conversation, full: Conversation): readonly Goal[] {
-  // A tool list that grows loses what comes after it, which only the provider could change.
+  // A growing tool list invalidates what comes after it, which only the provider could change.
   if (!isNative) return []
   const chat = `${CHAT_AGENT}, ${name}`
   const turns = `turns 2 to ${CHAT.length}`
   return [
     goal(`${chat}: prefix hit, share of all input tokens of ${turns}`, folded.hit, '>=', LEAST_HIT),
-    // Opened text is new once, so the share of all tokens is always higher in full. What was sent before can be compared.
+    // Opened text is new once, so the share of all tokens is always higher in full. Only what was sent before is comparable.
     goal(`${chat}: prefix hit, share of the tokens sent before, ${turns}`, folded.kept, '>=', full.kept),
     goal(`${chat}: billed, as a share of everything in full`, folded.billed / full.billed, '<=', 1),
   ]
@@ -80,7 +80,7 @@ interface HoldOptions {
   readonly counter: TokenCounter
 }
 
-/** Holds the conversation over HTTP, every turn in a process of its own as far as the session knows. */
+/** Holds the conversation over HTTP. To the session, every turn is in a new process. */
 async function hold(provider: ChatProvider, { isFolded, counter }: HoldOptions): Promise<Conversation> {
   const turns = CHAT.map(({ steps }) => steps.flatMap((step) => toModelSteps(step, isFolded)))
   const mock = await startMockProvider([...provider.refusals, ...turns.flat()])
@@ -110,7 +110,7 @@ type Body = Readonly<Record<string, unknown>>
 // Ids, and reasoning that only the provider can read.
 const MADE_UP = new Set(['id', 'call_id', 'tool_call_id', 'tool_use_id', 'encrypted_content'])
 
-/** Requests in which what the mock makes up is short, and the same in every run of the bench. */
+/** Replaces what the mock invents by short values that are the same in every run of the bench. */
 function toCountable(bodies: readonly Body[]): readonly Body[] {
   const ids = new Map<unknown, string>()
   const rename = (id: unknown): string => {

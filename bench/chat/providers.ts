@@ -7,7 +7,7 @@ import { ANTHROPIC_CACHE, OPENAI_CACHE, type CacheRules, type Piece } from './ca
 
 type Body = Readonly<Record<string, unknown>>
 
-/** An adapter, and how its provider reads and caches what it sends. */
+/** An adapter, and how its provider reads and caches its requests. */
 export interface ChatProvider {
   readonly name: string
   /** Whether tools are added at their place in the conversation. */
@@ -16,13 +16,13 @@ export interface ChatProvider {
   /** What the provider answers before the conversation begins. */
   readonly refusals: readonly ModelStep[]
   createAdapter(url: string): ProviderAdapter
-  /** A request in the order in which the provider reads it: what its answer looks like, tools, system text, conversation. */
+  /** A request in the order in which the provider reads it: output format, tools, system text, conversation. */
   readPieces(body: Body, counter: TokenCounter): readonly Piece[]
 }
 
 const apiKey = 'no-secret'
 
-/** OpenAI's own address, answered by the mock: the adapter knows what OpenAI accepts by that address. */
+/** OpenAI's own URL, answered by the mock: the adapter recognizes what OpenAI accepts by its URL. */
 function toMock(url: string): typeof fetch {
   return (input, init) => {
     const asked = input instanceof Request ? input.url : input.toString()
@@ -95,7 +95,7 @@ function readMessagesBody(
   counter: TokenCounter,
 ): readonly Piece[] {
   const listed = toList(tools) as readonly Block[]
-  // A tool that is not loaded is read where it is added, not where it is defined.
+  // An unloaded tool is read where it is added, not where it is defined.
   const deferred = new Map(listed.flatMap((tool) => (tool.defer_loading ? [[tool.name, tool]] : [])))
   const said = (toList(messages) as readonly { readonly role: string; readonly content: unknown }[]).flatMap(
     ({ role, content }) =>

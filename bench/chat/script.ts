@@ -2,7 +2,7 @@ import { definePrompt } from 'foldout'
 import * as z from 'zod'
 import { createAssistantSections } from '../assistant.ts'
 
-/** What the model does with one request, or what it would rather do: sections that are open already need no opening. */
+/** What the model does with one request. Sections that are already open are not opened again. */
 export type ChatStep =
   | { readonly opens: readonly string[] }
   | { readonly calls: readonly { readonly name: string; readonly arguments: object }[] }
@@ -59,7 +59,7 @@ const RESULTS: Readonly<Record<string, unknown>> = {
   book_repair: { repair: 'W-5127', serial: 'D4-99812', picked_up: '2026-11-23', back_by: '2026-12-01' },
 }
 
-/** The assistant of the service team, whose tools answer and whose answers have a form. */
+/** The service team's assistant, with working tools and structured answers. */
 export const chatPrompt = definePrompt({
   ns: 'bench',
   key: 'chat',
@@ -76,7 +76,7 @@ const answer = (text: string, ...numbers: readonly string[]): ChatStep => ({
   says: JSON.stringify({ answer: text, numbers }),
 })
 
-/** An afternoon with one customer. Four of the turns open sections; one answer has to be fixed. */
+/** An afternoon with one customer. Four turns open sections, and one answer has to be fixed. */
 export const CHAT: readonly ChatTurn[] = [
   {
     input: 'C-3391 says that O-77120 came with two broken handles. He wants his money back for these, not new ones.',

@@ -7,13 +7,12 @@ import { median } from '../measure.ts'
 import { goal, progress, rounded, type Bench, type Row } from '../report.ts'
 
 const TURNS = 10
-/** A request and a call for each turn, and the request that is answered. */
+/** A request and a call per turn, and the final request. */
 const STEPS = 2 * TURNS + 1
 
 export const fleetBench: Bench = {
   name: 'fleet',
-  question:
-    'What do durable runs cost beside DBOS alone and plain INSERTs, and how soon does another machine take over?',
+  question: 'What do durable runs cost, and how soon does another machine take over?',
   columns: [
     { key: 'what', label: 'what' },
     { key: 'machines', label: 'machines' },
@@ -65,7 +64,7 @@ export const fleetBench: Bench = {
   },
 }
 
-/** Writes events one after the other, as a run does, with the store and with plain INSERTs in turn. */
+/** Writes events one after the other, as a run does, alternating between the store and plain INSERTs. */
 async function measureAppends(server: PostgresServer, events: number): Promise<{ store: number; plain: number }> {
   progress('Appends ...')
   const url = await server.createDatabase('appends')
@@ -84,7 +83,7 @@ async function measureAppends(server: PostgresServer, events: number): Promise<{
       pool.query('INSERT INTO plain VALUES ($1, $2, $3, $4, $5)', [id, sequence, event, 'all', batch]),
   }
   const times = { store: [] as number[], plain: [] as number[] }
-  // In turn, because other work on the machine and the disk changes from one second to the next.
+  // Alternating, because the load on the machine and the disk changes from one second to the next.
   for (let n = 1; n <= events; n++) {
     for (const way of n % 2 === 0 ? (['store', 'plain'] as const) : (['plain', 'store'] as const)) {
       const started = performance.now()
@@ -130,7 +129,7 @@ async function startMachine({ hear, ...settings }: MachineOptions): Promise<Mach
 
 let databases = 0
 
-/** How many runs per second some machines end together. */
+/** How many runs per second some machines complete together. */
 async function measureRuns(
   server: PostgresServer,
   mode: MachineOptions['mode'],
@@ -156,14 +155,14 @@ async function measureRuns(
     await all
     return (many * 1000) / (performance.now() - started)
   }
-  // Queues are found, and code is compiled.
+  // Warm-up: queues are found, and code is compiled.
   await run('warm', 5)
   const perSecond = await run('run', runs)
   for (const machine of machines) machine.process.kill('SIGKILL')
   return perSecond
 }
 
-/** Seconds from the death of a machine until another one makes the next call of its run. */
+/** Seconds from the death of a machine until another machine makes the next call of its run. */
 async function measureTakeover(server: PostgresServer, round: number): Promise<number> {
   progress('Takeover ...')
   const url = await server.createDatabase(`takeover_${round}`)

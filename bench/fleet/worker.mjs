@@ -1,4 +1,4 @@
-// A machine that works on runs, for the bench: durable runs of Foldout, or the same steps on DBOS alone.
+// A machine that works on runs, for the bench: Foldout's durable runs, or the same steps on DBOS alone.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const POLLING_MS = 50
 const say = (...words) => void writeSync(1, `${words.join(' ')}\n`)
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
-/** A reply of the model: a call, or in the end an answer. */
+/** A reply of the model: a call, or finally an answer. */
 function reply(turn) {
   const toolCalls = turn < turns ? [{ id: `call-${turn}`, name: 'work', arguments: { turn } }] : []
   return { message: { role: 'assistant', text: turn < turns ? '' : 'Done.', toolCalls }, usage }

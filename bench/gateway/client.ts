@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { Agent, get, request as startRequest, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 
-/** A client that does nothing but send and receive, so that what is measured is the other side. */
+/** A client that only sends and receives, so that the other side is what is measured. */
 export interface RawClient {
   request(method: string, params: object): Promise<Answer>
   close(): void
@@ -23,14 +23,14 @@ export async function connectOverStdio(child: ChildProcess): Promise<RawClient> 
   if (!stdin || !stdout) throw new Error('The server has no standard streams.')
   stdin.on('error', () => undefined)
   const exchange = createExchange((text) => void stdin.write(`${text}\n`))
-  // Some print notes there.
+  // Some servers print notes there.
   createInterface({ input: stdout }).on('line', (line) => line.startsWith('{') && exchange.receive(line))
   child.once('exit', () => exchange.end())
   await exchange.open()
   return { request: exchange.request, close: () => stdin.end() }
 }
 
-/** The transport before streamable HTTP: requests are posted, answers come as events of one stream. */
+/** The transport before streamable HTTP: requests are posted, and responses arrive as events of one stream. */
 export async function connectOverSse(url: string): Promise<RawClient> {
   const agent = new Agent({ keepAlive: true })
   const stream = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -72,7 +72,7 @@ interface Exchange {
   end(): void
 }
 
-/** Finds the request of each answer, where they come in any order. */
+/** Matches responses, which arrive in any order, to their requests. */
 function createExchange(send: (text: string) => void): Exchange {
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>()
   let ids = 0
@@ -133,7 +133,7 @@ export async function connectOverHttp(url: string): Promise<RawClient> {
   return { request, close: () => agent.destroy() }
 }
 
-/** The last message of an answer that is JSON or a stream of events. */
+/** The last message of a response, which is JSON or a stream of events. */
 function readAnswer(text: string): Answer {
   if (text.startsWith('{')) return JSON.parse(text) as Answer
   const data = text.split('\n').findLast((line) => line.startsWith('data: {'))

@@ -10,16 +10,16 @@ import { installPackages } from '../../tools/install-packages.ts'
 
 export type Transport = 'stdio' | 'http'
 
-/** Something between a client and servers, or the server itself. */
+/** A gateway between a client and servers, or the server itself. */
 export interface Contender {
   readonly name: string
   readonly transport: Transport
   readonly kind: 'direct' | 'foldout' | 'peer'
-  /** Whether it takes any number of servers. Bridges take one. */
+  /** Whether it supports any number of servers. Bridges support one. */
   readonly takesMany: boolean
-  /** Starts it. What it keeps on disk is in the folder. */
+  /** Starts it. It keeps its files in the folder. */
   start(servers: readonly Server[], folder: string): Promise<Started>
-  /** The tool that is to be called, and its arguments. */
+  /** The tool to call, and its arguments. */
   toCall(server: string, tool: string, args: object): { readonly name: string; readonly arguments: object }
 }
 
@@ -31,7 +31,7 @@ export interface Server {
 
 export interface Started {
   readonly process: ChildProcess
-  /** Connects a client. Over HTTP it is tried until the port is open. */
+  /** Connects a client. Over HTTP, it retries until the port is open. */
   connect(): Promise<RawClient>
 }
 
@@ -49,7 +49,7 @@ export function createServers(count: number): readonly Server[] {
   }))
 }
 
-/** Installs the peers on first use, because together they are larger than everything else. */
+/** Installs the peers on first use, because together they are larger than everything else in the repository. */
 export function installPeers(): void {
   installPackages(PEERS, { onInstall: () => progress('installing other gateways in bench/peers ...') })
 }
@@ -183,7 +183,7 @@ async function startHttp(
   connect: (url: string) => Promise<RawClient> = connectOverHttp,
 ): Promise<Started> {
   const port = await findPort()
-  // They keep settings and logs at home.
+  // They keep settings and logs in the home folder.
   const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder, XDG_DATA_HOME: folder }
   const child = spawn(process.execPath, toArguments(port), { stdio: 'ignore', env })
   return { process: child, connect: () => connectWhenOpen(() => connect(`http://127.0.0.1:${port}/mcp`), child) }

@@ -9,17 +9,17 @@ import { CONTENDERS, createServers, installPeers, type Contender, type Started }
 import { getGoals } from './goals.ts'
 
 interface Load {
-  /** Turns that each contender gets. */
+  /** Turns per contender. */
   readonly rounds: number
-  /** Calls of a turn, one after the other. */
+  /** Calls per turn, one after the other. */
   readonly alone: number
-  /** Calls of a turn, several at a time. */
+  /** Calls per turn, several at a time. */
   readonly together: number
   readonly starts: number
-  /** Calls before the memory counts as warm. */
+  /** Calls before memory counts as warm. */
   readonly warmUp: number
   readonly calls: number
-  /** Servers behind a gateway whose start and memory are measured. */
+  /** Servers behind the gateway when start and memory are measured. */
   readonly servers: number
   /** How long a gateway is left alone before its memory is read. */
   readonly settleMs: number
@@ -48,7 +48,7 @@ const QUICK: Load = {
 const AT_ONCE = 16
 const TOOLS = 36
 
-/** What one contender was measured to take. */
+/** The measurements of one contender. */
 export interface Measured {
   readonly contender: Contender
   readonly p50Ms: number
@@ -71,7 +71,7 @@ interface MemoryUse {
 
 export const gatewayBench: Bench = {
   name: 'gateway',
-  question: 'What does a gateway add to a call, to a start and to memory, beside other gateways and the server itself?',
+  question: 'What does a gateway add to a call, to a start and to memory?',
   columns: [
     { key: 'transport', label: 'transport' },
     { key: 'gateway', label: 'gateway' },
@@ -129,7 +129,7 @@ function toRow({ contender, memory, ...figures }: Measured): Row {
 
 type CallFigures = Pick<Measured, 'p50Ms' | 'p99Ms' | 'perSecond' | 'perSecondTogether'>
 
-/** All run at once and take turns, so that what else the machine does disturbs all alike. The median turn counts. */
+/** All contenders run at once and take turns, so that other load on the machine affects all alike. The median turn counts. */
 async function measureCalls(
   contenders: readonly Contender[],
   { rounds, alone, together, warmUp }: Load,
@@ -185,7 +185,7 @@ async function callAlone(contender: Contender, client: RawClient, times: number)
   return taken
 }
 
-/** Returns how many calls a second were answered. */
+/** Returns how many calls per second were answered. */
 async function callTogether(contender: Contender, client: RawClient, times: number): Promise<number> {
   const start = performance.now()
   let next = 0
@@ -196,7 +196,7 @@ async function callTogether(contender: Contender, client: RawClient, times: numb
   return (1_000 * times) / (performance.now() - start)
 }
 
-/** Some accept clients before they know their servers. */
+/** Waits, because some gateways accept clients before they know their servers. */
 async function untilAnswered(contender: Contender, client: RawClient): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -218,7 +218,7 @@ async function callOnce({ name, toCall }: Contender, client: RawClient, i: numbe
     throw new Error(`${name} did not answer the call: ${JSON.stringify(answer).slice(0, 300)}`)
 }
 
-/** Milliseconds from the start of the process to the first list, with nothing on disk and once more afterwards. */
+/** Milliseconds from the start of the process to the first list: with nothing on disk, and again afterwards. */
 async function measureStarts(
   contenders: readonly Contender[],
   load: Load,
@@ -248,7 +248,7 @@ async function measureStart(contender: Contender, { servers, settleMs }: Load, f
   const { error } = await client.request('tools/list', {})
   if (error) throw new Error(`${contender.name} did not list its tools: ${error.message}`)
   const taken = performance.now() - start
-  // What is written to disk after the first answer is there for the next start.
+  // Wait for what is written to disk after the first response, because the next start uses it.
   await pause(settleMs)
   await end()
   return taken
@@ -262,7 +262,7 @@ async function measureMemory(
   progress(`${contender.transport}: memory of ${contender.name} ...`)
   const own = mkdtempSync(`${folder}-`)
   const count = contender.takesMany ? servers : 1
-  // The first start fills what the contender keeps on disk.
+  // The first start fills the contender's cache on disk.
   for (const isLast of [false, true]) {
     const { client, started, end } = await open(contender, count, own)
     try {
@@ -287,7 +287,7 @@ async function measureMemory(
   return fail('Unreachable.')
 }
 
-/** The memory of a process itself, without the servers it has started. */
+/** The memory of the process itself, without the servers it started. */
 function readMemory(pid: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
   return (Number(stdout.trim()) * 1_024) / 1e6
@@ -295,7 +295,7 @@ function readMemory(pid: number): number {
 
 const TICK_MS = 10
 
-/** Processor time so far, where the system tells it of other processes. */
+/** Processor time so far, if the system reports it for other processes. */
 function readCpuMs(pid: number): number | undefined {
   const file = `/proc/${pid}/stat`
   if (!existsSync(file)) return undefined

@@ -7,7 +7,7 @@ const MAX_START_RATIO = 0.5
 const MAX_HTTP_RATIO = 0.5
 const MAX_GROWTH_MB = 10
 
-/** Of several ways to use this gateway, the slowest counts; of the others, the fastest. */
+/** For this gateway, the slowest of its exposures counts; for others, the fastest. */
 export function getGoals(measured: readonly Measured[]): readonly Goal[] {
   const stdio = createComparison(measured, 'stdio')
   const http = createComparison(measured, 'http')

@@ -1,4 +1,4 @@
-// Ratel has no command in the registry; this is what its documentation tells to write.
+// Ratel has no published command; this follows its documentation.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'

@@ -13,7 +13,7 @@ export interface NumberCapability {
 export interface BooleanCapability {
   readonly type: 'boolean'
   readonly title: string
-  /** What true and false are called. */
+  /** The words for true and false. */
   readonly words: readonly [string, string]
   readonly settable: boolean
 }
@@ -79,7 +79,7 @@ export const capabilities: Readonly<Record<string, Capability>> = {
 const named = Object.entries(capabilities)
 export const capabilityNames = named.map(([name]) => name)
 export const settableNames = named.filter(([, { settable }]) => settable).map(([name]) => name)
-/** What the logs of the home keep. */
+/** The capabilities that the home's logs record. */
 export const recordedNames = capabilityNames.filter(
   (name) => /^(measure_|meter_|alarm_)/.test(name) || ['onoff', 'target_temperature', 'heating'].includes(name),
 )
@@ -94,7 +94,7 @@ export function getCapability(name: string): Capability {
   return capability
 }
 
-/** Throws if a capability cannot have a value, or cannot be set. */
+/** Throws if a capability cannot have this value, or cannot be set. */
 export function checkValue(name: string, value: Value): void {
   const capability = getCapability(name)
   if (!capability.settable) {

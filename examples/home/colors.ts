@@ -1,4 +1,4 @@
-// Colors as people name them, as the two numbers a lamp knows.
+// Converts color names to the two numbers a lamp uses.
 import { nearest } from './nearest.ts'
 import { HomeError } from './model.ts'
 
@@ -48,7 +48,7 @@ export function parseColor(text: string): Hue {
   return { hue: round((sixth % 6) / 6), saturation: round(range / max) }
 }
 
-/** 0 is the coldest white and 1 the warmest, as lamps have it. */
+/** As in lamps, 0 is the coldest white and 1 the warmest. */
 export function getTemperature(kelvin: number): number {
   return round((coldest - kelvin) / (coldest - warmest))
 }

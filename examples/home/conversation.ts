@@ -61,7 +61,7 @@ export async function converse(url: string, script: readonly Call[], narrator: N
   }
 }
 
-/** What a client of the protocol before 2026-07-28 receives. */
+/** What a client of a protocol version before 2026-07-28 receives. */
 export async function legacyOpening(url: string): Promise<Opening> {
   const client = await connect(url, 'legacy')
   try {

@@ -1,4 +1,4 @@
-// The flows that the people of this home have made.
+// The flows that the people in this home have created.
 import type { Action, Condition, DeviceClass, Flow, Trigger, Value } from './model.ts'
 
 const set = (device: string, capability: string, value: Value): Action => ({ type: 'set', device, capability, value })

@@ -11,11 +11,11 @@ export interface DeviceHub {
   set(changes: readonly Change[]): readonly Change[]
   /** Applies the measurements of sensors. */
   measure(changes: readonly Change[]): void
-  /** How heavily what is plugged into a socket works, as a share of its full power. */
+  /** The load on a socket, as a share of its full power. */
   load(device: string, share: number): void
 }
 
-/** What a house uses with everything switched off. */
+/** The power that a house uses with everything switched off. */
 const standbyWatts = 85
 
 export function createDeviceHub(furnishing: readonly Device[], onChange: ChangeListener): DeviceHub {
@@ -100,7 +100,7 @@ function computePower(device: Device, load: number): number {
   return device.watts * load * (typeof dim === 'number' ? dim : 1)
 }
 
-/** Whether a device can be told to take on values of a capability. */
+/** Whether a capability of a device can be set. */
 export function canSet(device: Device, capability: string): boolean {
   return capability in device.state && getCapability(capability).settable
 }

@@ -51,7 +51,7 @@ export function zoneName(home: Home, id: string): string {
 
 interface Lookup<T> {
   readonly kind: string
-  /** The id first. */
+  /** Its id first, then its names. */
   readonly getNames: (item: T) => readonly string[]
   readonly label: (item: T) => string
   readonly advice: string

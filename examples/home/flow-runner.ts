@@ -27,7 +27,7 @@ export interface FlowStage {
 }
 
 export interface FlowRunner {
-  /** Does what the flow says, whatever its triggers. */
+  /** Runs the flow's actions, regardless of its triggers. */
   start(flow: Flow, options: { readonly cause: string; readonly text: string }): FlowRun
   onChange(change: Change, before: Value): void
   onTime(at: number): void
@@ -35,7 +35,7 @@ export interface FlowRunner {
   runs(): readonly FlowRun[]
 }
 
-/** Flows that set each other off must not do so for ever. */
+/** Flows that trigger each other must not do so forever. */
 const deepest = 8
 const keptRuns = 1000
 
@@ -84,7 +84,7 @@ export function createFlowRunner(stage: FlowStage): FlowRunner {
     try {
       return perform(action, text)
     } catch (error) {
-      // A device that cannot be reached must not keep the rest of a flow from happening.
+      // An unreachable device must not stop the rest of a flow.
       if (error instanceof HomeError) return `skipped: ${error.message}`
       throw error
     }
@@ -149,7 +149,7 @@ function isPulled(trigger: Trigger, { device, capability, value }: Change, befor
     : Number(before) >= threshold && Number(value) < threshold
 }
 
-/** Whether an action on a zone means this device. One that cannot be reached is left out. */
+/** Whether an action on a zone applies to this device. Unreachable devices are left out. */
 function isTarget(device: Device, kind: DeviceClass | undefined, capability: string): boolean {
   return !device.unavailable && (!kind || device.class === kind) && canSet(device, capability)
 }

@@ -1,4 +1,4 @@
-// The home of the example: a house with two floors, a garden and a garage, and what stands in it.
+// The example's home: a house with two floors, a garden and a garage, and its devices.
 import type { App, Device, DeviceClass, Value, Zone } from './model.ts'
 
 export const zones: readonly Zone[] = [

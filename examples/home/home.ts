@@ -1,4 +1,4 @@
-// A home that is only simulated: switching, heating and flows really change it, and time passes when it is told to.
+// A simulated home: switching, heating and flows really change it, and time passes only on request.
 import { day, minute, step } from './clock.ts'
 import { flows as dailyFlows } from './daily-flows.ts'
 import { createDeviceHub } from './device-hub.ts'
@@ -10,9 +10,9 @@ import type { Notification, Zone } from './model.ts'
 import { createWeather } from './weather.ts'
 
 export interface HomeOptions {
-  /** Of weather and people. Default 1. */
+  /** The random seed for weather and people. Default 1. */
   readonly seed?: number
-  /** When the home is handed over; the week before it is already in the logs. Default Monday 12 January 2026, 19:00. */
+  /** The start time; the logs already have the week before it. Default Monday 12 January 2026, 19:00. */
   readonly now?: Date
 }
 
@@ -29,20 +29,20 @@ export interface Home {
   /** Lets time pass: sensors measure, thermostats heat, flows run, logs record. */
   advance(minutes: number): void
   zones(): readonly Zone[]
-  /** A zone and the zones within it, outer before inner. */
+  /** A zone and the zones within it, outermost first. */
   zonesWithin(zone: string): readonly Zone[]
   devices(): readonly Device[]
   device(id: string): Device | undefined
-  /** All of the changes, or none and a HomeError. Gives back what is different now, flows not included. */
+  /** Applies all of the changes, or none and throws a HomeError. Returns what changed, without the effects of flows. */
   set(changes: readonly Change[]): readonly Change[]
   apps(): readonly App[]
   /** Newest last. */
   notifications(): readonly Notification[]
 
-  /** The flows as they were when last refreshed, which is how the server knows them. */
+  /** The flows at the last refresh, as the server knows them. */
   flows(): readonly Flow[]
   refreshFlows(): FlowRefresh
-  /** Makes or edits a flow in the home's own app, as a person would; the server learns of it with `refreshFlows`. */
+  /** Creates or edits a flow in the home's own app, as a person would. The server learns of it with `refreshFlows`. */
   saveFlow(flow: Flow): void
   removeFlow(id: string): void
   startFlow(id: string, text?: string): FlowRun

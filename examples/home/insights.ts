@@ -15,10 +15,10 @@ export interface InsightLog {
 }
 
 export interface InsightPoint {
-  /** When the time that the point sums up began and ended. */
+  /** The start and end of the period that the point covers. */
   readonly from: number
   readonly to: number
-  /** The average; of a switch the share of samples in which it was on; of a meter what was used. */
+  /** The average; for a switch, the share of samples in which it was on; for a meter, what was used. */
   readonly value: number
   readonly min: number
   readonly max: number
@@ -27,7 +27,7 @@ export interface InsightPoint {
 export interface InsightData {
   readonly log: InsightLog
   readonly points: readonly InsightPoint[]
-  /** The same of the whole period; undefined if nothing was recorded in it. */
+  /** The same for the whole period; undefined if nothing was recorded. */
   readonly whole: InsightPoint | undefined
   readonly latest: number | undefined
 }
@@ -35,7 +35,7 @@ export interface InsightData {
 export interface Insights {
   record(at: number, devices: readonly Device[]): void
   logs(): readonly InsightLog[]
-  /** What was recorded after `from` and not after `to`, in at most that many points. */
+  /** What was recorded after `from` and up to `to`, in at most this many points. */
   data(log: InsightLog, range: { readonly from: number; readonly to: number; readonly points: number }): InsightData
 }
 

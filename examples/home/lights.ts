@@ -25,7 +25,7 @@ export interface LightSetting {
   readonly color_temperature?: number | undefined
 }
 
-/** The capabilities that a setting means and their values; an error if it contradicts itself. */
+/** The capabilities and values of a setting. Throws if the setting contradicts itself. */
 export function lightValues(setting: LightSetting): readonly (readonly [capability: string, value: Value])[] {
   const { on, brightness, color, color_temperature: kelvin } = setting
   const others = [brightness, color, kelvin].filter((one) => one !== undefined)
@@ -49,7 +49,7 @@ export function lightValues(setting: LightSetting): readonly (readonly [capabili
   return values
 }
 
-/** What a setting asks of one light. */
+/** The part of a setting that one light supports. */
 export function lightChanges(light: Device, values: ReturnType<typeof lightValues>): Change[] {
   return values.map(([capability, value]) => ({ device: light.id, capability, value }))
 }

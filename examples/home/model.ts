@@ -1,4 +1,4 @@
-// The parts of a home, as plain data; home.ts changes it.
+// The parts of a home, as plain data that home.ts changes.
 
 /** Thrown for a request that the home cannot fulfill. */
 export class HomeError extends Error {
@@ -30,7 +30,7 @@ export interface Device {
   readonly state: Readonly<Record<string, Value>>
   /** Power in watts at full output. */
   readonly watts: number
-  /** Why it cannot be reached, if it cannot. */
+  /** Why it cannot be reached; undefined if it can. */
   readonly unavailable: string | undefined
 }
 
@@ -80,7 +80,7 @@ export interface Flow {
   readonly folder: string
   readonly kind: (typeof flowKinds)[number]
   readonly enabled: boolean
-  /** One without triggers runs only when somebody starts it. */
+  /** A flow without triggers runs only when someone starts it. */
   readonly triggers: readonly Trigger[]
   readonly conditions: readonly Condition[]
   readonly actions: readonly Action[]
@@ -90,9 +90,9 @@ export interface FlowRun {
   readonly flow: string
   readonly at: number
   readonly cause: string
-  /** The condition that stopped it, if one did. */
+  /** The condition that stopped it, if any. */
   readonly unmet: string | undefined
-  /** What it did, a line for each action. */
+  /** What it did, one line per action. */
   readonly done: readonly string[]
 }
 
@@ -108,6 +108,6 @@ export interface App {
   readonly name: string
   readonly version: string
   readonly state: (typeof appStates)[number]
-  /** The version it could be updated to. */
+  /** The version to update to, if there is one. */
   readonly update: string | undefined
 }

@@ -6,7 +6,7 @@ import { coreTools, homeMetadata } from './metadata.ts'
 import { homeTools } from './tools.ts'
 
 interface HomeServerOptions {
-  /** Lists all fourteen tools, for clients that expect that. Default: the core, and two tools to find and run the others. */
+  /** Lists all fourteen tools, for clients that expect them. Default: the core tools, and two tools to find and run the others. */
   readonly everything?: boolean
 }
 

@@ -1,4 +1,4 @@
-// The tools with which a model runs the home.
+// The tools a model runs the home with.
 import type { AnyTool } from 'foldout'
 import { appTools } from './app-tools.ts'
 import { controlTools } from './control-tools.ts'

@@ -1,4 +1,4 @@
-// Simulates weather, people and heating over time, from a seed, so that every run is the same. The home's devices decide how
+// Simulates weather, people and heating over time from a seed, so that every run is the same. The home's devices decide how
 // to react.
 import { day, hour, getHour, step } from './clock.ts'
 import type { DeviceHub } from './device-hub.ts'
@@ -16,7 +16,7 @@ const schedule: Readonly<Record<string, readonly (readonly [at: number, target: 
   ],
 }
 
-/** The share of its lead over the outside that a room loses in a step, where it is not as in most rooms. */
+/** The share of a room's temperature difference to the outside that it loses per step, for rooms that differ from the default. */
 const draughts: Readonly<Record<string, number>> = {
   kitchen: 0.0032,
   hallway: 0.0036,
@@ -25,7 +25,7 @@ const draughts: Readonly<Record<string, number>> = {
 }
 
 export interface Weather {
-  /** What the sensors say at the end of a step. */
+  /** The sensor readings at the end of a step. */
   measure(at: number, hub: DeviceHub): readonly Change[]
 }
 
@@ -77,7 +77,7 @@ export function createWeather(seed: number): Weather {
         }
       }
       say('sensor-garden-weather', 'measure_luminance', Math.round(daylight))
-      // Light from the window comes first: flows ask how dark it is when somebody moves.
+      // Light from the window comes first, because flows check how dark it is when someone moves.
       say('sensor-hallway-motion', 'measure_luminance', Math.round(daylight / 50))
       say('sensor-hallway-motion', 'alarm_motion', isMoving)
       say('sensor-front-door', 'alarm_contact', isDoorOpen)
@@ -109,7 +109,7 @@ function regulate(device: Device, warmth: number, at: number): Change[] {
   return [...(planned ? [say('target_temperature', wanted)] : []), say('heating', isHeating)]
 }
 
-/** How likely somebody is to pass the hallway within a step. */
+/** How likely someone is to walk through the hallway during a step. */
 function bustle(time: number): number {
   if (time < 6.5 || time > 23) return 0.01
   if (time < 9 || time > 17) return 0.25

@@ -28,7 +28,7 @@ export function zoneTools(home: Home): Readonly<Record<'control_zone_lights' | '
           if (lights.length === 0) return fail(`There are no lights in ${zone.name} (${zone.id}).`)
           return changeAll(zone, lights, (light) => {
             const able = lightChanges(light, values).filter(({ capability }) => canSet(light, capability))
-            // One that cannot be dimmed can still be on or off.
+            // A light that cannot be dimmed can still be switched on or off.
             const dim = values.find(([capability]) => capability === 'dim')?.[1]
             if (dim === undefined || canSet(light, 'dim')) return able
             return [...able, { device: light.id, capability: 'onoff', value: dim !== 0 }]

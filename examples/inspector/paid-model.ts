@@ -1,4 +1,4 @@
-// A model that says what it is told to, and bills what it is sent as a provider with a prompt cache does.
+// A scripted model that bills its requests like a provider with a prompt cache.
 import { estimatedTokens, type ProviderAdapter, type ToolCall } from 'foldout'
 import { chatAdapter } from 'foldout/adapter'
 
@@ -21,7 +21,7 @@ export function createPaidModel(script: readonly Line[]): ProviderAdapter {
           messages,
         ]),
       )
-      // Another beginning is another prefix, of which nothing is cached.
+      // A different beginning is a different prefix, none of which is cached.
       const cachedInputTokens = system === began ? cached : 0
       began = system
       cached = inputTokens

@@ -69,7 +69,7 @@ const changes = defineSection({
   template: md`
     Find the booking first. A booking that is checked in has to be checked out by the airport before anything changes.
 
-    - Offer the cheapest flight that leaves within three hours of the wished time, then the quickest one.
+    - Offer the cheapest flight that leaves within three hours of the requested time, then the fastest one.
     - Say what a change costs before you make it. Below 100 EUR you decide, above it the traveler's manager does.
     - A trip that begins within 24 hours is changed by rebook_flight only, never by canceling and booking again.
     - If the airline changed the flight by more than two hours, changes are free whatever the fare says.
@@ -82,7 +82,7 @@ const changes = defineSection({
       summary: 'What Light, Classic and Flex allow.',
       visibility: 'summary',
       template: md`
-        Light: no changes, no refund but taxes, one small bag. Classic: changes for 60 EUR and the difference in fare until two hours
+        Light: no changes, no refund except taxes, one small bag. Classic: changes for 60 EUR and the difference in fare until two hours
         before departure, half of the fare is refunded until seven days before. Flex: changes for the difference in fare, refunded in
         full until check-in, two bags. Fares of a booking cannot be mixed. A seat that was bought is refunded with every fare if the
         airline changes the airplane.
@@ -107,8 +107,8 @@ const claims = defineSection({
   summary: 'What travelers are owed for delays, cancellations and lost baggage, and how to claim it.',
   visibility: 'summary',
   template: md`
-    From three hours of delay at the destination a traveler is owed 250, 400 or 600 EUR, by the distance, unless the reason was
-    outside of the airline's control, such as weather. Meals are owed from two hours on, a hotel from the next day on. Baggage that
+    From three hours of delay at the destination, a traveler is owed 250, 400 or 600 EUR, by distance, unless the reason was
+    outside the airline's control, such as weather. Meals are owed from two hours on, a hotel from the next day on. Baggage that
     does not arrive is reported at the airport, within seven days at the latest; after 21 days it counts as lost and up to 1,400 EUR
     are owed. File one claim for each traveler and write down flight, date and what was promised at the airport.
   `,
@@ -142,8 +142,8 @@ const policy = defineSection({
   summary: 'The travel policy of the company: who may travel how.',
   visibility: 'summary',
   template: md`
-    Trains below four hours, flights above. Economy below six hours, premium economy above, business class for nobody but with the
-    word of a director. Trips are booked 14 days ahead if the date is known by then. Private days before or after a trip are fine if
+    Trains below four hours, flights above. Economy below six hours, premium economy above, business class only with the
+    approval of a director. Trips are booked 14 days ahead if the date is known by then. Private days before or after a trip are fine if
     the fare does not rise. Rental cars are of the compact class, electric where there is one.
   `,
   children: [
@@ -163,8 +163,8 @@ const policy = defineSection({
       summary: 'Countries with rules of their own.',
       visibility: 'summary',
       template: md`
-        Trips to countries on the list of the ministry need the word of the safety office, five days ahead. Travelers there are called
-        on every evening at 20:00 of local time; if one does not answer twice, the safety office is told at once.
+        Trips to countries on the list of the ministry need the approval of the safety office, five days ahead. Travelers there are called
+        every evening at 20:00 local time; if one misses two calls, the safety office is informed immediately.
       `,
     }),
   ],

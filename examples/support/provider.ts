@@ -12,7 +12,7 @@ export interface ExampleProvider {
   /** Whether this is the real provider, whose answers are not predictable. */
   readonly isReal: boolean
   readonly apiKey: string
-  /** Of the local one. */
+  /** The URL of the local provider. */
   readonly url: string | undefined
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Runs the support desk on an adapter, prints what happens, and checks what must have happened.
+// Runs the support desk on an adapter, prints what happens, and checks the outcome.
 import assert from 'node:assert/strict'
 import { createSession, streamAgent, type ProviderAdapter } from 'foldout'
 import { visibility } from 'foldout/session'

@@ -13,7 +13,7 @@ import { responsesWire } from '../providers/wires.ts'
 
 const folder = import.meta.dirname
 
-// The adapter imports the AI SDK of its user. Here, that is version 7.
+// The adapter imports its user's AI SDK, which is version 7 here.
 vi.mock(
   '../../node_modules/ai/dist/index.mjs',
   () => import(pathToFileURL(join(import.meta.dirname, 'node_modules/ai/dist/index.js')).href),
@@ -35,7 +35,7 @@ function createGpt(url: string): Parameters<typeof aiSdk>[0]['model'] {
 
 const wire = responsesWire('native')
 
-/** The package sends the text of an error as a member of an object. */
+/** The package wraps the text of an error in an object. */
 function readError(result: string): string {
   return result.startsWith('{"error":') ? (JSON.parse(result) as { readonly error: string }).error : result
 }
@@ -43,7 +43,7 @@ function readError(result: string): string {
 adapterSuite<RecordedRequest>('aiSdk 7 with @ai-sdk/openai 4, tools added natively', {
   ...wire,
   getResults: (request) => wire.getResults(request).map(readError),
-  skips: { prefix: 'the package adds tools after the result of a call only, not between two messages of a user' },
+  skips: { prefix: 'the package adds tools only after the result of a call, not between two user messages' },
   supportsDynamicTools: true,
   async create({ script }) {
     const provider = await startMockProvider(script, openaiBehavior)
@@ -57,7 +57,7 @@ adapterSuite<RecordedRequest>('aiSdk 7 with @ai-sdk/openai 4, tools added native
 })
 
 describe('aiSdk 7 and tools that are added natively', () => {
-  it('R35 R42 defines them after the result that added them, and leaves the list as it was', async () => {
+  it('R35 R42 defines them after the result that added them, and leaves the list unchanged', async () => {
     const provider = await startMockProvider(
       [opens('rain'), calls('measure_rain', { city: 'Rome' }), done],
       openaiBehavior,

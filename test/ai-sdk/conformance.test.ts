@@ -60,7 +60,7 @@ function suite(
       }
     },
   }
-  // Each case has a provider of its own, and most of them wait.
+  // Each case has its own provider, and most of the time is spent waiting.
   describe.concurrent('at once', () => {
     adapterSuite(`aiSdk with ${name}`, options)
   })
@@ -107,7 +107,7 @@ describe('aiSdk and thinking, which is bound to what it followed', () => {
   const script = [opens('rain'), calls('measure_rain', { city: 'Rome' }), done, done]
 
   it.each(['native', 'plain'] as const)(
-    'leaves it out where the conversation changed: tools added %s',
+    'leaves it out if the conversation changed: tools added %s',
     async (toolAdditions) => {
       const provider = await start(script, anthropicBehavior)
       const adapter = aiSdk({ model: createClaude(provider.url), toolAdditions })
@@ -120,7 +120,7 @@ describe('aiSdk and thinking, which is bound to what it followed', () => {
     },
   )
 
-  it('sends the request again without it once it is refused, and remembers that', async () => {
+  it('repeats the request without it after a refusal, and remembers that', async () => {
     const refused: string[] = []
     const provider = await start([calls('forecast', { city: 'Rome' }), done, done], {
       ...anthropicBehavior,
@@ -155,7 +155,7 @@ describe('aiSdk and tools that are added natively', () => {
     expect(provider.requests[1]?.headers['anthropic-beta']).toContain('mid-conversation-tool-changes-2026-07-01')
   })
 
-  it('sends them at the end of the list once the endpoint refuses that, and says so', async () => {
+  it('moves them to the end of the list after the endpoint refuses that, and says so', async () => {
     const provider = await start(script, {
       refuse: ({ raw }) => (raw.includes('tool_addition') ? "role 'system' is not supported on this model" : undefined),
     })
@@ -172,7 +172,7 @@ describe('aiSdk and tools that are added natively', () => {
     expect(provider.requests.at(-1)?.raw).not.toContain('defer_loading')
   })
 
-  it('leaves them in the list where the package does not know how: @ai-sdk/openai 3', async () => {
+  it('leaves them in the list if the package does not support it: @ai-sdk/openai 3', async () => {
     const provider = await start(script, openaiBehavior)
     const adapter = aiSdk({ model: createGpt(provider.url), toolAdditions: 'native' })
     expect(await runAgent(weatherPrompt, { adapter, input: 'Rain?' })).toMatchObject({ text: 'Done.' })

@@ -20,7 +20,7 @@ interface Provider {
   readonly tools?: Readonly<Record<string, (settings: object) => ToolSet[string]>>
 }
 
-/** Installs the provider packages in a folder of tests if they are missing: nothing else needs them. */
+/** Installs the provider packages in a test folder if they are missing. Nothing else needs them. */
 export function installProviders(folder: string): void {
   installPackages(folder)
 }

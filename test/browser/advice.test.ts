@@ -95,10 +95,10 @@ describe('R59 the advice view in a browser', () => {
     expect(texts.join('\n')).toMatch(/changes[^]*Used in\s+3 of 3 runs[^]*Before\s+[\d,]+\s+After\s+[\d,]+/)
   })
 
-  it('is not there without a prompt', async () => {
+  it('is hidden without a prompt', async () => {
     const { url } = await startInspector('inspect', FILE)
     const page = await open(`${url}#/advice`)
-    // Without a prompt there is no such view, and the first one is shown.
+    // Without a prompt, this view does not exist, and the first one is shown.
     await page.getByRole('tab', { name: /^Timeline/ }).waitFor()
     expect(await page.getByRole('link', { name: 'Advice' }).count()).toBe(0)
   })

@@ -71,7 +71,7 @@ const FLAGS = [
 ]
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Starts the browser of the machine, or one from a package if there is none. */
+/** Starts the machine's browser, or one from a package if there is none. */
 export async function launchBrowser(): Promise<Browser> {
   installPackages(import.meta.dirname)
   const { chromium } = await load<{ chromium: { launch(options: object): Promise<Browser> } }>(
@@ -83,19 +83,19 @@ export async function launchBrowser(): Promise<Browser> {
   const packed = await load<{ default: { executablePath(): Promise<string> } }>(
     '../chromium/node_modules/@sparticuz/chromium/build/index.js',
   )
-  // Unpacked by one test file at a time: the others would find half of it.
+  // Unpacked by one test file at a time: the others would find a partial copy.
   const executablePath = await withLock(join(tmpdir(), 'foldout-chromium.lock'), () => packed.default.executablePath())
-  // Not with the flags of the package: one process for everything ends with its first page, and web security is to be tested.
+  // Without the package's flags: a single process would end with its first page, and web security must be on.
   return chromium.launch({ executablePath, args: FLAGS })
 }
 
-/** Parts that reach beyond what holds them, where they would be cut off. What scrolls by itself may be wider inside. */
+/** Finds elements that overflow their container and would be cut off. The content of a scrollable element may be wider. */
 const CUT_OFF = `[...document.querySelectorAll('main :is(table, figure, dl, form, h1, h2, p, pre, button, input)')]
   .filter((part) => part.getBoundingClientRect().right > part.closest('.pane, main').getBoundingClientRect().right + 1)
   .filter((part) => part.closest('[role=tablist]') === null)
   .map((part) => 'cut off: ' + part.outerHTML.slice(0, 120))`
 
-/** What axe finds wrong on a page for people who use a screen reader, a keyboard or a high contrast, and what is cut off. */
+/** The accessibility problems that axe finds on a page, and elements that are cut off. */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
   installPackages(import.meta.dirname)
   const { default: AxeBuilder } = await load<{

@@ -54,7 +54,7 @@ const sendMail: RawTool = {
 }
 
 describe('R59 the catalog view in a browser', () => {
-  it('shows the servers of a configuration, with why one of them failed', async () => {
+  it('shows the servers of a configuration, and why one of them failed', async () => {
     const config = join(folder, 'servers.json')
     const broken = { command: process.execPath, args: ['-e', 'console.error("no such database"); process.exit(3)'] }
     const tools = [{ name: 'refund_order', description: 'Refunds an order.', inputSchema: { type: 'object' } }]
@@ -69,7 +69,7 @@ describe('R59 the catalog view in a browser', () => {
     expect(await page.locator('.row-button').allInnerTexts()).toEqual([expect.stringContaining('refund_order')])
   })
 
-  it('searches as one types, explains scores, and calls a tool by a form', async () => {
+  it('searches while the user types, explains scores, and calls a tool through a form', async () => {
     const { url } = await inspectCatalog(createCatalog([addNumbers, sendMail]))
     const page = await open(url)
     await page.getByRole('searchbox').fill('write to a person')
@@ -88,7 +88,7 @@ describe('R59 the catalog view in a browser', () => {
     await page.getByRole('rowheader', { name: /^hybrid/ }).waitFor()
   })
 
-  it('shows calls that wait for the user, and approves or denies exactly the one that is shown', async () => {
+  it('shows waiting calls, and approves or denies exactly the one shown', async () => {
     const config = join(folder, 'asking.json')
     const tools = [{ name: 'refund_order', inputSchema: { type: 'object', properties: { order: { type: 'string' } } } }]
     const shop = { command: process.execPath, args: [FIXTURE, JSON.stringify({ tools })] }
@@ -102,7 +102,7 @@ describe('R59 the catalog view in a browser', () => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
     }
     await page.getByRole('tab', { name: 'Approvals' }).click()
-    await page.getByText('No call waits for you').waitFor()
+    await page.getByText('No calls are waiting for you').waitFor()
     await page.getByRole('button', { name: /^refund_order/ }).click()
     await callWith('A-1')
     await page.getByText('the user has to approve it').waitFor()
@@ -117,7 +117,7 @@ describe('R59 the catalog view in a browser', () => {
     await waiting.first().getByRole('button', { name: 'Approve once' }).click()
     await waiting.nth(1).waitFor({ state: 'detached' })
     await waiting.first().getByRole('button', { name: 'Deny' }).click()
-    await page.getByText('No call waits for you').waitFor()
+    await page.getByText('No calls are waiting for you').waitFor()
     await callWith('A-2')
     await page.getByText('the user did not approve it').waitFor()
     await callWith('A-1')
@@ -126,7 +126,7 @@ describe('R59 the catalog view in a browser', () => {
     await page.getByText('the user has to approve it').waitFor()
   })
 
-  it('follows changes of the catalog', async () => {
+  it('follows changes to the catalog', async () => {
     const catalog = createCatalog([addNumbers])
     const { url, source } = await inspectCatalog(catalog)
     const page = await open(url)
@@ -137,7 +137,7 @@ describe('R59 the catalog view in a browser', () => {
     expect(await page.locator('.row-button').count()).toBe(2)
   })
 
-  it('R60 shows hostile names, descriptions, results and faults as text', async () => {
+  it('R60 shows hostile names, descriptions, results and errors as text', async () => {
     const hostile: RawTool = {
       name: 'look',
       source: HOSTILE,
@@ -158,7 +158,7 @@ describe('R59 the catalog view in a browser', () => {
     expect(await page.title()).not.toContain('pwned')
   })
 
-  it('R60 shows names that turn or hide text as what they are', async () => {
+  it('R60 spells out characters in names that reverse or hide text', async () => {
     const server = '\u202Egnp.exe\u202C'
     const description = 'Reads\u200B a file.\u{E0041}\u{E0042} Family: 👨‍👩‍👧'
     const shop: RawTool = { ...sendMail, name: 'look', source: 'shop', description, call: answer(description) }
@@ -184,7 +184,7 @@ describe('R59 the catalog view in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
   })
 
-  it('R60 works with the keyboard alone, also through a long list', async () => {
+  it('R60 works with the keyboard alone, even through a long list', async () => {
     const tools = Array.from({ length: 500 }, (_, i): RawTool => ({ ...addNumbers, name: `tool_${1_000 + i}` }))
     const { url } = await inspectCatalog(createCatalog(tools))
     const page = await open(url)
@@ -202,7 +202,7 @@ describe('R59 the catalog view in a browser', () => {
     await isAt('tool_1498')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'tool_1498' }).waitFor()
-    // One more stop, and the list is left.
+    // One more Tab leaves the list.
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Tool')
     await page.keyboard.press('Tab')
@@ -235,7 +235,7 @@ describe('R59 the catalog view in a browser', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  it.runIf(isWhole)('stays quick with 10,000 tools', async () => {
+  it.runIf(isWhole)('stays responsive with 10,000 tools', async () => {
     const tools = Array.from({ length: 10_000 }, (_, i): RawTool => ({
       ...addNumbers,
       name: `tool_${String(i).padStart(5, '0')}`,

@@ -11,10 +11,10 @@ export const EXAMPLES = join(import.meta.dirname, '../../examples')
 /** How long one step may take before the test fails and names it. */
 const STEP_MS = 8_000
 
-/** The user's own decisions have no place in tests, nor theirs among the user's. */
+/** Keeps the user's decisions out of the tests, and the tests' decisions out of the user's. */
 const data = mkdtempSync(join(tmpdir(), 'foldout-browser-data-'))
 
-/** Whether all tests are run, or the quick ones among them. */
+/** Whether to run all tests or only the quick ones. */
 export const isWhole = (import.meta as unknown as { env: { MODE: string } }).env.MODE === 'whole'
 
 export interface OpenOptions {
@@ -26,11 +26,11 @@ export interface OpenOptions {
 
 export interface Inspected {
   readonly url: string
-  /** Ends the command as Ctrl+C does, and returns its exit code. */
+  /** Stops the command as Ctrl+C does, and returns its exit code. */
   stop(): Promise<number>
 }
 
-/** Runs `foldout` with these arguments until it has printed the address of the inspector. */
+/** Runs `foldout` with these arguments until it has printed the inspector's URL. */
 export function startInspector(...args: readonly string[]): Promise<Inspected> {
   const stop = new AbortController()
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ const running = new Set<Inspected>()
 const pages: { readonly page: Page; readonly problems: string[]; close(): Promise<void> }[] = []
 let browser: Browser
 
-/** Opens a page. What goes wrong in it fails the test, and so does a request to another host. */
+/** Opens a page. An error on the page fails the test, and so does a request to another host. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Page> {
   const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = options
   const permissions = ['clipboard-read', 'clipboard-write']
@@ -87,7 +87,7 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Page
   return page
 }
 
-/** What the problems of a page are that a test expects, so that they do not fail it. */
+/** Takes the problems that a test expects, so that they do not fail it. */
 export function takeProblems(page: Page): readonly string[] {
   return pages.find((each) => each.page === page)?.problems.splice(0) ?? []
 }

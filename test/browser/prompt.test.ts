@@ -16,7 +16,7 @@ const getTotal = async (page: Page): Promise<number> =>
   Number((await page.locator('.figure strong').innerText()).replace(',', ''))
 
 describe('R59 the prompt view in a browser', () => {
-  it('opens a section by a click, and shows the text, tools and tokens that follow', async () => {
+  it('opens a section with a click, and shows the resulting text, tools and tokens', async () => {
     const { url } = await startInspector('inspect', DESK)
     const page = await open(url)
     await page.getByRole('treeitem', { name: /^3 Changing a booking \(folded\)/ }).waitFor()
@@ -131,7 +131,7 @@ describe('R59 the prompt view in a browser', () => {
     expect(await page.title()).not.toContain('pwned')
   })
 
-  it.runIf(isWhole)('stays quick with 1,000 sections', async () => {
+  it.runIf(isWhole)('stays responsive with 1,000 sections', async () => {
     const module = join(folder, 'large.mjs')
     writeFileSync(
       module,

@@ -60,7 +60,7 @@ describe('R59 the run view in a browser', () => {
     expect(await page.locator('.figures').innerText()).toMatch(/Tokens in\s+[\d,]+/)
   })
 
-  it('shows retries, cache misses and what a run did not get', async () => {
+  it('shows retries, cache misses and what a run was refused', async () => {
     const file = join(folder, 'rough.jsonl')
     const reply = (input: number, cached: number): object => ({
       type: 'reply/received',
@@ -118,7 +118,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByText(/belongs to the section 'changes', which was folded/).waitFor()
   })
 
-  it('R60 shows a recording whose names are a megabyte long and turn the direction of text', async () => {
+  it('R60 shows a recording whose names are a megabyte long and reverse the text direction', async () => {
     const file = join(folder, 'odd.jsonl')
     const name = `\u202E${'x'.repeat(1_000_000)}`
     const usage = { inputTokens: 1e15, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
@@ -165,7 +165,7 @@ describe('R59 the run view in a browser', () => {
     }
   })
 
-  it('follows runs of other processes, with nothing else to show', async () => {
+  it('follows runs of other processes when there is nothing else to show', async () => {
     // In a folder without a configuration, it needs no arguments.
     const { url } = await startInspector('inspect')
     const page = await open(url)
@@ -176,7 +176,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByText('Opened changes').waitFor()
     await run(url, 'Second, live.')
     await page.locator('.run-name').filter({ hasText: 'Second, live.' }).waitFor()
-    // A run that goes on keeps what it shows while more of it comes.
+    // A running run keeps what it shows while more comes in.
     const line = (event: object): string => JSON.stringify({ lines: [{ version: 1, run: 'slow', at: 1, event }] })
     const send = (event: object): Promise<Response> =>
       fetch(`${url}api/runs/record`, {
@@ -208,7 +208,7 @@ describe('R59 the run view in a browser', () => {
     await exported.getByRole('tab', { name: /^Messages/ }).click()
     const said = exported.locator('.message.user').first()
     await said.waitFor()
-    // Not as it is drawn: messages are drawn when they come into view.
+    // Checked in the data, because messages are drawn only when they come into view.
     expect(await said.textContent()).toContain(HOSTILE)
     expect(await said.textContent()).not.toContain('sk-abcdefghijklmnopqrst')
     expect(await exported.title()).not.toContain('pwned')

@@ -184,7 +184,7 @@ describe('the real executable', () => {
 
   it.each([
     ['R35 opens a section within one query', true, 0],
-    ['R34 opens a section by a restart that keeps what was said', false, 1],
+    ['R34 opens a section with a restart that keeps the conversation', false, 1],
   ])('an agent %s', async (_what, dynamicTools, expansions) => {
     const offers =
       (name: string) => (request: { readonly tools?: readonly { readonly function: { name: string } }[] }) =>
@@ -221,7 +221,7 @@ describe('the real executable', () => {
     expect(JSON.stringify(provider.requests[1]!.messages)).toContain('What is the sum?')
   })
 
-  it('R33 stops at once on a halt: nothing more is sent', async () => {
+  it('R33 stops immediately on a halt: nothing more is sent', async () => {
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'a' } }], usage: { input_tokens: 7 } })
     const { evaluation, messages } = createEvaluation({ tools: [open] }, async ([call]) => ({
       type: 'halt',
@@ -254,7 +254,7 @@ describe('the real executable', () => {
       controller.signal,
     )
     await expect(adapter.evaluate(evaluation)).rejects.toThrow('Enough.')
-    // The run need not wait for it.
+    // The run does not have to wait for it.
     await vi.waitFor(() => expect(runningExecutables()).toEqual([]), { timeout: 20_000, interval: 50 })
   })
 })

@@ -17,7 +17,7 @@ import type { AnyTool } from '../../packages/foldout/src/tools/tool.ts'
 import { installPackages } from '../../tools/install-packages.ts'
 import { removeFolder } from '../remove-folder.ts'
 
-/** A request as it was on the wire. */
+/** A request as sent. */
 export interface WireRequest {
   readonly system: readonly { readonly text: string }[]
   readonly tools?: readonly { readonly name: string; readonly description: string; readonly input_schema: unknown }[]
@@ -45,13 +45,13 @@ export async function importSdk(): Promise<ClaudeAgentSdk> {
 export interface Provider {
   readonly mock: LLMock
   readonly requests: WireRequest[]
-  /** For the executable: nothing of this machine's own configuration. */
+  /** The executable's environment, without this machine's own configuration. */
   readonly env: Readonly<Record<string, string>>
   readonly home: string
   stop(): Promise<void>
 }
 
-/** A mock of the provider behind a proxy that keeps what really was sent. */
+/** A mock provider behind a proxy that records what was really sent. */
 export async function startProvider(): Promise<Provider> {
   const mock = new LLMock({ port: 0 })
   await mock.start()
@@ -106,7 +106,7 @@ export interface Recording {
   readonly calls: ToolCall[][]
 }
 
-/** An evaluation whose tools are answered by `outcome`, with all that the adapter told. */
+/** An evaluation whose tool calls `outcome` answers, with all events of the adapter. */
 export function createEvaluation(
   given: { readonly tools: readonly AnyTool[]; readonly system?: string; readonly messages?: readonly Message[] },
   outcome: (calls: readonly ToolCall[]) => Promise<TurnOutcome> = () => Promise.reject(new Error('No tools here.')),
@@ -137,7 +137,7 @@ export function createEvaluation(
   }
 }
 
-/** Processes of the SDK's executable that this process has started and that are still there. */
+/** Processes of the SDK's executable that this process started and that are still running. */
 export function runningExecutables(): readonly string[] {
   return readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))

@@ -64,7 +64,7 @@ describe('the real executable', () => {
   afterEach(() => provider.stop())
   afterAll(() => expect(runningExecutables()).toEqual([]))
 
-  it('is given images and files, also those of earlier turns, and its calls are told as they are written', async () => {
+  it('gets images and files, including those of earlier turns, and its calls are streamed', async () => {
     const adapter = claudeAgent({ model: 'claude-sonnet-4-5', sdk, env: provider.env, cwd: provider.home })
     const session = createSession()
     const events: AgentEvent[] = []
@@ -82,7 +82,7 @@ describe('the real executable', () => {
     expect(JSON.stringify(contents[1])).toMatch(/<user>.*What is this\?.*<\/user>.*Sure\?/s)
   })
 
-  it('has tools of its own beside ours, if the options name them', async () => {
+  it('has its own tools beside ours if the options name them', async () => {
     const options = { tools: ['WebSearch'], allowedTools: ['WebSearch'] }
     const adapter = claudeAgent({ model: 'claude-sonnet-4-5', sdk, env: provider.env, cwd: provider.home, options })
     await runAgent(bound, { adapter, input: 'Go.' })

@@ -1,7 +1,7 @@
-// Writes the `@example` blocks of all public exports as modules, which can be compiled and run.
+// Writes the `@example` blocks of all public exports as modules that can be compiled and run.
 //
 // - `expression // => value` asserts the value of the expression.
-// - Public names that an example uses and does not declare are imported from their entry.
+// - Public names that an example uses but does not declare are imported from their entry.
 // - Other names come from `preambles/examples-<entry>.ts` or `preambles/examples.ts`.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

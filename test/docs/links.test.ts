@@ -45,7 +45,7 @@ describe('links of the documentation', () => {
     expect(sources.flatMap((source) => findDeadLinks(source, read(source)))).toEqual([])
   })
 
-  it('are found where they are dead', () => {
+  it('are reported if they are dead', () => {
     const text =
       '# A\n\n[a](prompts.md), [b](gone.md)\n[c](#a) [d](#b)\n[e](prompts.md#gone) `[f](gone.md)`\n```\n[g](gone.md)\n```\n'
     expect(findDeadLinks('docs/guide/agents.md', text)).toEqual([
@@ -71,7 +71,7 @@ describe('the site', () => {
     expect(guide.filter((page) => !listed.includes(page))).toEqual([])
   })
 
-  it('leads from page to page, and to the repository for everything else', () => {
+  it('links pages to each other, and everything else to the repository', () => {
     const toLinks = (source: string): readonly string[] => {
       const found = pages.find((page) => page.source === source)
       if (found === undefined) throw new Error(`${source} is not a page.`)

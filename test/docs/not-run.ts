@@ -1,10 +1,10 @@
-// Examples that are compiled and not run, with the reason.
-const NEEDS_PROVIDER = 'asks a provider, with a key'
+// Examples that are compiled but not run, with the reason.
+const NEEDS_PROVIDER = 'calls a provider, which needs a key'
 const NEEDS_PEER = 'needs a package that is not installed here'
 const NEEDS_DATABASE = 'needs a database'
 const DECLARES_TESTS = 'declares tests, which the suite of this repository runs elsewhere'
 const TAKES_STREAMS = 'takes over the standard streams of the process'
-const TAKES_PORT = 'takes a fixed port'
+const TAKES_PORT = 'listens on a fixed port'
 
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'index: ProviderAdapter': NEEDS_PROVIDER,

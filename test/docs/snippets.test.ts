@@ -20,7 +20,7 @@ describe('snippets of the README and the guide', () => {
     expect(compile('test/docs')).toBe('')
   })
 
-  it('state the figures that the picture shows', () => {
+  it('state the figures shown in the picture', () => {
     const readme = readFileSync(join(repository, 'README.md'), 'utf8')
     const figures = [...readme.matchAll(/^rendered\.tokens\w*\.total \/\/ => (\d+)$/gm)].map(([, figure]) => figure)
     const picture = readFileSync(join(repository, 'docs/fold.svg'), 'utf8')

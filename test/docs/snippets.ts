@@ -3,7 +3,7 @@
 // - `<!-- continues -->` before a fence joins the snippet to the one above it.
 // - `<!-- not run: why -->` compiles the snippet without running it.
 // - `expression // => value` asserts the value of the expression.
-// - Names that a snippet uses and does not declare are imported from `preambles/<page>.ts`.
+// - Names that a snippet uses but does not declare are imported from `preambles/<page>.ts`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -58,7 +58,7 @@ export function writeModules(): ReadonlyMap<Snippet, string> {
   return files
 }
 
-/** Compiles the modules of a project, and returns what the compiler says. */
+/** Compiles the modules of a project, and returns the compiler's output. */
 export function compile(project: string): string {
   const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
     cwd: repository,
@@ -91,7 +91,7 @@ export function addChecks(code: string): string {
   return checked === code ? code : `import { check } from '../../check.ts'\n${checked}`
 }
 
-/** The names that a preamble declares and exports, or passes on from a package. */
+/** The names that a preamble exports, declared or re-exported. */
 export function readExports(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8')
   const declared = text.matchAll(/^export (?:declare )?(?:const|function|async function|class|type|interface) (\w+)/gm)

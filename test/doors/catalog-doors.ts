@@ -24,7 +24,7 @@ async function callMetaTools(args: unknown): Promise<void> {
   for (const exposed of exposures) for (const { name } of exposed.list()) await exposed.call(name, args, {})
 }
 
-/** Puts a tool beside others, finds it and shows it, as a client's first requests do. */
+/** Adds a tool to a catalog, finds it and shows it, as a client's first requests do. */
 async function useTool(tool: RawTool): Promise<void> {
   const own = createCatalog([tool, raw({ name: 'other' })])
   const exposed = hybrid().expose(own, client)
@@ -33,7 +33,7 @@ async function useTool(tool: RawTool): Promise<void> {
   await own.call('a', { a: 'aaaaaaaaaaaaaaaa!' })
 }
 
-/** A value that may be looked at from outside, and every field of which throws. */
+/** A value whose fields all throw when they are read. */
 function withThrowingGetters(json: unknown): unknown {
   const get = (): never => {
     throw new Error('A getter threw.')

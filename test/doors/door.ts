@@ -5,11 +5,11 @@ export interface Door {
   readonly takes: 'text' | 'json'
   /** The smallest of the three sizes at which growth is measured; the others are 4 and 16 times as large. */
   readonly size?: number
-  /** Shapes of the kind that mean nothing here, or that another door covers. */
+  /** Shapes of the kind that are meaningless here or covered by another door. */
   readonly without?: readonly string[]
-  /** Why the door is not held to its bounds yet. */
+  /** Why the door's bounds are not enforced yet. */
   readonly skip?: string
-  /** Lets the input in. May refuse it with an error of Foldout, never with another. */
+  /** Lets the input in. May refuse it with a Foldout error, never with another error. */
   open(input: never): unknown
 }
 

@@ -18,7 +18,7 @@ describe('the growth of work', () => {
     expect(getMaxTimeGrowth(4_000)).toBeLessThan(9)
   })
 
-  it('is found for loops within loops', async () => {
+  it('is detected for nested loops', async () => {
     let found = 0
     const { fault, growth } = await measure((text) => {
       for (let one = 0; one < text.length; one += 8)
@@ -29,7 +29,7 @@ describe('the growth of work', () => {
     expect(fault).toContain('steps')
   })
 
-  it('is found for loops of which each step has the engine search all of a text', async () => {
+  it('is detected for loops in which each step makes the engine search a whole text', async () => {
     let found = 0
     const { fault, growth } = await measure((text) => {
       for (let at = 0; at < text.length; at++) if (text.indexOf('b', at % 8) !== -1) found++
@@ -39,7 +39,7 @@ describe('the growth of work', () => {
     expect(fault).toContain('ms')
   })
 
-  it('is found for loops of which each step has the engine copy all of a list', async () => {
+  it('is detected for loops in which each step makes the engine copy a whole list', async () => {
     let list: readonly string[] = []
     const { fault } = await measure((text) => {
       list = []
@@ -49,12 +49,12 @@ describe('the growth of work', () => {
     expect(fault).toContain('ms')
   })
 
-  it('is found for an expression that tracks back', async () => {
+  it('is detected for a regular expression that backtracks', async () => {
     const { fault } = await measure((text) => /a+b/.test(text), 1_000)
     expect(fault).toContain('ms')
   })
 
-  it('is bounded for a loop, for a look-up by halves at each step, and for work that does not grow', async () => {
+  it('is bounded for a loop, for a binary search at each step, and for constant work', async () => {
     let halves = 0
     const { fault, growth } = await measure((text) => {
       for (const _ of text) for (let rest = text.length; rest > 1; rest >>= 1) halves++
@@ -77,7 +77,7 @@ describe('doors for foreign input', () => {
     }, 120_000)
   }
 
-  it('names are different, and a skipped door says why', () => {
+  it('names are unique, and a skipped door says why', () => {
     expect(new Set(DOORS.map(({ name }) => name)).size).toBe(DOORS.length)
     for (const { skip } of DOORS) expect(skip).not.toBe('')
   })
@@ -89,7 +89,7 @@ describe('random input', () => {
   }, 60_000)
 })
 
-/** `npm run doors` tries every shape at every door; otherwise each door gets some of them, and each shape some of the doors. */
+/** `npm run doors` tries every shape at every door; otherwise each door gets some of the shapes, and each shape goes to some doors. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const EVERY = env.MODE === 'all-shapes' ? 1 : 5
 

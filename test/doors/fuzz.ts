@@ -5,7 +5,7 @@ import { DOORS } from './registry.ts'
 export interface FuzzOptions {
   readonly cases: number
   readonly seed: number
-  /** Only doors whose name has this in it. */
+  /** Only doors whose name contains this. */
   readonly door?: string
   readonly onProgress?: (done: number) => void
 }
@@ -18,10 +18,10 @@ export interface FuzzFailure {
   readonly error: unknown
 }
 
-/** What one input may take, in milliseconds of work. Inputs are small: more means that something grows too fast. */
+/** The most work one input may take, in milliseconds. Inputs are small, so more means that something grows too fast. */
 const MAX_CASE_MILLISECONDS = 1_000
 
-/** Lets random inputs in through all doors. Stops at the first that something else than a refusal comes of. */
+/** Lets random inputs in through all doors. Stops at the first one that causes anything but acceptance or refusal. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzFailure | undefined> {
   const doors = DOORS.filter((door) => door.skip === undefined && door.name.includes(options.door ?? ''))
   for (let index = 0; index < options.cases; index++) {

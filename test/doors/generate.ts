@@ -1,6 +1,6 @@
 import { JSON_SHAPES, TEXT_SHAPES } from './shapes.ts'
 
-/** Random numbers that are the same for the same seed. */
+/** Random numbers, the same for the same seed. */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {
@@ -65,18 +65,18 @@ const SCALARS: readonly unknown[] = [
   '__proto__',
 ]
 
-/** A text put together of pieces that have broken parsers. */
+/** A text made of pieces that have broken parsers. */
 export function generateText(random: Random): string {
   const pieces = Array.from({ length: 1 + random(6) }, () => {
     const [, make] = pick(random, TEXT_SHAPES)
     return make(22 + random(120))
   })
   const text = pieces.join(random(2) === 0 ? '' : pick(random, [' ', '\n', '\0', '"']))
-  // Cut anywhere, as streams are.
+  // Cut anywhere, like a stream.
   return random(3) === 0 ? text.slice(random(text.length + 1)) : text
 }
 
-/** A value as JSON has them, often like a schema. */
+/** A JSON value, often like a schema. */
 export function generateJson(random: Random, depth = 0): unknown {
   if (depth === 0 && random(10) === 0) return pick(random, JSON_SHAPES)[1](10 + random(30))
   const kind = depth > 4 ? 0 : random(4)

@@ -5,10 +5,10 @@ import type { Shape } from './shapes.ts'
 
 // How the cost of a door grows with its input, from n to 16 n.
 //
-// Time alone cannot tell: most doors are through with a small input in less than a millisecond, so that compilation, collected
-// garbage and other processes decide the ratio. Steps of JavaScript can be counted exactly, and are the same on every machine and
-// under any load. What they leave out is the work of the engine itself: a search in a text, a copy of a list, a regular expression.
-// Time shows that: if each of n steps of JavaScript has the engine go through n characters, 4 times the input takes up to 16
+// Time alone cannot tell: most doors handle a small input in less than a millisecond, so that compilation, garbage
+// collection and other processes decide the ratio. Steps of JavaScript can be counted exactly, and are the same on every machine and
+// under any load. They leave out the work of the engine itself: a search in a text, a copy of a list, a regular expression.
+// Time shows that: if each of n steps of JavaScript makes the engine scan n characters, 4 times the input takes up to 16
 // times as long. Code is not optimized while its steps are counted, so the time of small and large inputs can be compared.
 
 /** The sizes at which doors are measured: characters of a text, or values in JSON. */
@@ -22,7 +22,7 @@ export function getMaxGrowth(size: number): number {
 }
 
 /**
- * How much longer 16 n may take than 4 n, where what is done once weighs less than with n: halfway, by factors, from n log n to
+ * How much longer 16 n may take than 4 n, where one-time work weighs less than at n: the geometric mean of n log n and
  * n², because time is never exact. About 9 for n = 4,000; n² is 16.
  */
 export function getMaxTimeGrowth(size: number): number {
@@ -31,11 +31,11 @@ export function getMaxTimeGrowth(size: number): number {
   return Math.sqrt(linearithmic * factor ** 2)
 }
 
-/** What the largest input may cost at most, in milliseconds. */
+/** The most that the largest input may cost, in milliseconds. */
 export const MAX_MILLISECONDS = 2_500
-/** Below this, the growth of time does not count: as many milliseconds more on a busy machine may be chance. */
+/** Below this many milliseconds, growth in time is ignored: on a busy machine it may be chance. */
 const UNIMPORTANT_MILLISECONDS = 40
-/** What an input takes at least: a clock cannot tell less. */
+/** The least time that counts, because a clock cannot measure less. */
 const SHORTEST_MILLISECONDS = 2
 
 /** The cost of one input. */
@@ -61,15 +61,15 @@ export interface Growth extends Costs {
 }
 
 /**
- * Measures how the cost of a door grows. If it seems to grow too much, that is measured again, and the least of each size counts:
- * some of the steps may be those of another door that has not finished in the background, and a machine may be busy.
+ * Measures how the cost of a door grows. If it seems to grow too fast, it is measured again, and the lowest value at each size counts:
+ * some steps may belong to another door that has not finished in the background, and a machine may be busy.
  */
 export async function measureGrowth(door: AnyDoor, [, make]: Shape<unknown>, attempts = 4): Promise<Growth> {
   const size = door.size ?? SIZES[door.takes]
   let costs = await measureCosts(door, make, size)
   for (let attempt = 1; attempt < attempts && findFault(costs, size) !== undefined; attempt++) {
     await waitForQuiet()
-    // Doors may remember an input, so it is never the same one.
+    // Doors may cache an input, so it is never the same one.
     const again = await measureCosts(door, make, size + attempt)
     costs = {
       small: getLess(costs.small, again.small),
@@ -80,12 +80,12 @@ export async function measureGrowth(door: AnyDoor, [, make]: Shape<unknown>, att
   return { size, ...costs, growth: getStepGrowth(costs), fault: findFault(costs, size) }
 }
 
-/** Steps within a pause that nobody else can be making. */
+/** So few steps within a pause that nothing else can be running. */
 const QUIET_STEPS = 500
 const QUIET_PAUSE_MS = 20
 const MAX_PAUSES = 250
 
-/** Waits until nothing runs in the background any more, such as the index of a catalog that another door has filled. */
+/** Waits until nothing runs in the background, such as the indexing of a catalog that another door has filled. */
 async function waitForQuiet(): Promise<void> {
   for (let pause = 0; pause < MAX_PAUSES; pause++) {
     takeSteps()
@@ -95,11 +95,11 @@ async function waitForQuiet(): Promise<void> {
 }
 
 async function measureCosts(door: AnyDoor, make: (size: number) => unknown, size: number): Promise<Costs> {
-  // What is only done the first time does not count.
+  // One-time work does not count.
   await measureCost(door, make(Math.ceil(size / 3)))
   const small = await measureCost(door, make(size))
   const middle = await measureCost(door, make(size * MIDDLE_FACTOR))
-  // What has grown by a square already would only take longer to tell.
+  // Quadratic growth is already certain; the largest size would only take longer.
   const isHopeless = middle.milliseconds > 400 && middle.milliseconds > small.milliseconds * 12
   const large = isHopeless ? extrapolate(middle) : await measureCost(door, make(size * FACTOR))
   return { small, middle, large }
@@ -142,7 +142,7 @@ async function measureCost(door: AnyDoor, input: unknown): Promise<Cost> {
   return { steps: takeSteps(), milliseconds }
 }
 
-/** Lets an input in. Only errors of Foldout may come out of it. */
+/** Lets an input in. Only Foldout errors may come out. */
 export async function attempt(door: AnyDoor, input: unknown): Promise<void> {
   try {
     await enter(door, input)

@@ -94,7 +94,7 @@ export const promptDoors: readonly AnyDoor[] = [
   jsonDoor('event of a session', (json) => createSession().dispatch({ type: 'visibility/set', payload: json })),
 ]
 
-/** The JSON that a model would have sent; empty if JavaScript cannot write the value. */
+/** The JSON that a model would have sent; empty if JavaScript cannot serialize the value. */
 function stringify(json: unknown): string {
   try {
     return JSON.stringify(json)

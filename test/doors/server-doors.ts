@@ -14,7 +14,7 @@ const served = serveMcp(createCatalog([{ name: 'ping', description: 'Answers.', 
   version: '1.0.0',
 })
 
-/** Sends a body as a client of MCP 2026-07-28 does. */
+/** Sends a body as a client of MCP 2026-07-28 would. */
 async function post(body: string): Promise<void> {
   const headers = {
     'content-type': 'application/json',
@@ -33,7 +33,7 @@ const kept = serveMcp(createCatalog([{ name: 'ping', description: 'Answers.', ca
   sessions: { store: createMemoryStore(), keepMs: 0 },
 })
 
-/** Sends a body as a client does whose session is kept in a store. Returns the session that it has begun. */
+/** Sends a body as a client whose session is kept in a store. Returns the session it started. */
 async function postKept(message: object, session?: string): Promise<string | undefined> {
   const headers = {
     'content-type': 'application/json',
@@ -55,9 +55,9 @@ function initialize(experimental: unknown): Promise<string | undefined> {
   return postKept({ id: 1, method: 'initialize', params })
 }
 
-/** An answer to a question that another machine has asked, and a notice for another one. */
+/** An answer to a question from another machine, and a notification for another one. */
 async function answerElsewhere(json: unknown): Promise<void> {
-  // A session of its own, so that what was left there before is not counted.
+  // A new session each time, so that leftovers are not counted.
   const session = await initialize({})
   await postKept({ id: 'foldout:00000000-0000-4000-8000-000000000000:1', result: { json } }, session)
   await postKept({ method: 'notifications/cancelled', params: { requestId: 7, json } }, session)
@@ -106,7 +106,7 @@ async function callUpstream(result: unknown): Promise<void> {
   await catalog.call('ping', {})
 }
 
-/** JavaScript cannot write very deeply nested values, so a client could not send them either. */
+/** JavaScript cannot serialize very deeply nested values, so a client could not send them either. */
 function write(json: unknown): string {
   try {
     return JSON.stringify(json) ?? 'null'
@@ -123,7 +123,7 @@ export const serverDoors: readonly AnyDoor[] = [
   jsonDoor('MCP over HTTP, params of a call', (params) => callPing(Object(params) as object)),
   jsonDoor('MCP over HTTP, arguments of a call', (args) => callPing({ arguments: args })),
   jsonDoor('MCP session in a store, what a client says of itself', initialize),
-  // Small enough that none of the sizes makes the journal so long that it is written again as a snapshot: that costs as much once more.
+  // Small enough that no size makes the journal so long that it is rewritten as a snapshot, which would double the cost.
   jsonDoor('MCP session in a store, an answer for another machine', answerElsewhere, { size: 500 }),
   jsonDoor('MCP upstream, the list of tools', async (json) =>
     createCatalog(await toolsFromMcp(createUpstream({ tools: Array.isArray(json) ? json : [json] }))),

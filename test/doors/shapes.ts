@@ -89,7 +89,7 @@ function nest(depth: number, wrap: (inner: unknown) => unknown): unknown {
 const keyed = (size: number, value: (index: number) => unknown): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, value(index)]))
 
-/** Definitions of which each refers to the next, and the last is a string. */
+/** Definitions that each refer to the next; the last is a string. */
 function levels(count: number, make: (next: { readonly $ref: string }) => unknown): Record<string, unknown> {
   const definitions: Record<string, unknown> = { [`l${count}`]: { type: 'string' } }
   for (let level = 0; level < count; level++) definitions[`l${level}`] = make({ $ref: `#/$defs/l${level + 1}` })

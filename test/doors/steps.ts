@@ -9,10 +9,10 @@ interface Coverage {
   }[]
 }
 
-/** The runtime and what runs the tests have work of their own to do meanwhile, and inputs are made in between. */
+/** Files to ignore: the runtime and the test runner do work of their own, and inputs are created in between. */
 const NOT_COUNTED = /^node:|^$|\/node_modules\/(?:@?vitest|vite|vite-node|tsx|chai)\/|\/test\/doors\/shapes\.ts/
 
-// At once: functions that run before this are counted by their calls alone. So this module must be imported before any door.
+// Started on import, because functions that run earlier are counted only by their calls. Import this module before any door.
 let session: Session | undefined = startCounting()
 
 /** Lets code be optimized again. */
@@ -23,7 +23,7 @@ export function stopCounting(): void {
   session = undefined
 }
 
-/** Returns the number of steps of this thread since the last call. From the first call to `stopCounting`, code is not optimized. */
+/** Returns the number of steps in this thread since the last call. From the first call until `stopCounting`, code is not optimized. */
 export function takeSteps(): number {
   session ??= startCounting()
   let steps = 0

@@ -36,7 +36,7 @@ const manyFiles = createMemoryFilesystem(
   ),
 )
 
-/** Calls a file tool as a model would: what goes wrong is in the answer. */
+/** Calls a file tool as a model would: errors are part of the result. */
 function callFileTool(name: string, args: object, filesystem = manyFiles): Promise<unknown> {
   const tool = tools.get(name)
   if (!tool) throw new Error(`There is no tool '${name}'.`)

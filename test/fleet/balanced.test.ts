@@ -42,7 +42,7 @@ interface TestGateway {
   readonly process: ChildProcess
 }
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 async function startGateway(...more: readonly string[]): Promise<TestGateway> {
   const config = join(folder, 'servers.json')
   const args = [BIN, 'serve', '--config', config, '--http', '0', '--store', url, '--no-encoder', ...more]
@@ -66,11 +66,11 @@ async function startGateway(...more: readonly string[]): Promise<TestGateway> {
 
 interface Proxy {
   readonly url: string
-  /** How many requests each target has got. */
+  /** How many requests each target has received. */
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** Sends each request to the next gateway that answers, whatever session it belongs to. */
+/** Sends each request to the next gateway that answers, regardless of its session. */
 async function startProxy(targets: readonly string[]): Promise<Proxy> {
   const counts = new Map<string, number>()
   let turn = 0
@@ -84,7 +84,7 @@ async function startProxy(targets: readonly string[]): Promise<Proxy> {
       answer.on('error', () => outgoing.destroy())
     })
     sent.on('error', () => {
-      // Nothing was answered: a gateway that is gone, as a load balancer notices it.
+      // No response: the gateway is gone, as a load balancer would notice.
       if (attempts > 1 && !outgoing.headersSent) pass(incoming, body, outgoing, attempts - 1)
       else outgoing.destroy()
     })
@@ -157,7 +157,7 @@ describe.each(['v1 client', 'v2 client, legacy', 'v2 client, modern'] as const)(
   'R65 two gateways behind a round robin, for a %s',
   { timeout: LONG },
   (kind) => {
-    it('R65 serve one client as one gateway does, and lose nothing when one of them is killed', async () => {
+    it('R65 serve a client like a single gateway, and lose nothing when one of them is killed', async () => {
       const gateways = await Promise.all([0, 1].map(() => startGateway('--expose', 'two-phase')))
       const proxy = await startProxy(gateways.map((gateway) => gateway.url))
       const client = await clients[kind](proxy.url)
@@ -170,7 +170,7 @@ describe.each(['v1 client', 'v2 client, legacy', 'v2 client, modern'] as const)(
       const grown = isModern ? first : [...first, 'switch_lamp_8']
       expect(client.announced() > 0).toBe(!isModern)
       for (let i = 0; i < 4; i++) expect(await client.list()).toEqual(grown)
-      // A modern client answers with another call, while one of the gateways holds the first one.
+      // A modern client answers in another call, while one of the gateways holds the first one.
       for (let i = 0; i < 3; i++) {
         let reports = 0
         const choose = { name: 'choose_color', arguments: {} }
@@ -187,7 +187,7 @@ describe.each(['v1 client', 'v2 client, legacy', 'v2 client, modern'] as const)(
       expect(await client.call('use_tool', { name: 'choose_color', arguments: {} })).toBe('The color is blue.')
       await client.call('get_tool_definition', { name: 'switch_lamp_10' })
       expect(await client.list()).toEqual(isModern ? first : [...grown, 'switch_lamp_10'])
-      // Nothing is left of calls that were held; a session is left that has not ended.
+      // Held calls leave nothing behind; a session that has not ended is still there.
       const count = async (): Promise<unknown> =>
         (await query(url, 'SELECT count(*)::int AS n FROM foldout.sessions')).rows[0]
       await expect.poll(count).toEqual({ n: isModern ? 0 : 1 })
@@ -196,7 +196,7 @@ describe.each(['v1 client', 'v2 client, legacy', 'v2 client, modern'] as const)(
 )
 
 describe('R65 gateways that share sessions', { timeout: LONG }, () => {
-  it('R65 keep a session when all of them are started again, and tell presets apart', async () => {
+  it('R65 keep a session when all of them restart, and keep presets separate', async () => {
     writeFileSync(
       join(folder, 'servers.json'),
       JSON.stringify({

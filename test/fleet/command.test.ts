@@ -75,10 +75,10 @@ const countPaid = (): number =>
     .filter((line) => line.startsWith('pay ')).length
 
 describe('R65 foldout fleet', { timeout: LONG }, () => {
-  it('R65 says that there is nothing, and what is wrong with an address', async () => {
+  it('R65 says that the fleet is empty, and what is wrong with a URL', async () => {
     expect(await run()).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('There is nothing here yet') as string,
+      stdout: expect.stringContaining('Nothing here yet') as string,
     })
     const files = start(['--json'])
     await files.ended
@@ -121,10 +121,10 @@ describe('R65 foldout fleet', { timeout: LONG }, () => {
       '  shop/refund for the client desk\n    {"order": 1}\n    foldout fleet approve 0f1e2d3c4b5a6978\n',
     )
 
-    // Two people at once: one is heard.
+    // Two people answer at once: one answer counts.
     const both = await Promise.all([run('approve', id), run('approve', id)])
     expect(both.filter(({ code }) => code === 0).map(({ stdout }) => stdout)).toEqual([
-      'Approved pay once, for the run chores/first. The run goes on.\n',
+      'Approved pay once, for the run chores/first. The run continues.\n',
     ])
     const denied = await run('deny', second, '--reason', 'Ask Ann.', '--json')
     expect(JSON.parse(denied.stdout)).toEqual({ id: second, approved: false, tool: 'pay' })
@@ -144,7 +144,7 @@ describe('R65 foldout fleet', { timeout: LONG }, () => {
     expect((await look())['calls']).toEqual([])
   })
 
-  it('R65 shows takeovers, and goes on watching while the database is away', async () => {
+  it('R65 shows takeovers, and keeps watching while the database is unreachable', async () => {
     const worker = await startWorker('dying')
     const watched = start(['--watch', '--json', '--interval', '0.2', '--store', url])
     closes.push(async () => {

@@ -65,7 +65,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     expect(report.acknowledged).toBeGreaterThan(points.length)
   })
 
-  it('R64 takes over from a machine that is stopped, and refuses what it writes when it wakes up', async () => {
+  it('R64 takes over from a suspended machine, and refuses what it writes when it wakes up', async () => {
     const first = start('stopped', { silenceMs: 1000, pauseMs: 1000, turns: 3 })
     await first.hear('ready')
     first.order('start', { ids: ['one'], input: 'change' })
@@ -82,13 +82,13 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     expect(await first.hear('refused one')).toBe('store-conflict')
     expect((await store.load('one'))?.events.length).toBe(before)
     expect(readEffects('change')).toHaveLength(3)
-    // It is a machine like any other again.
+    // It is a normal machine again.
     first.order('start', { ids: ['two'], input: 'look' })
     await first.hear('started two')
     expect((await hearResult(first, 'two')).text).toBe('Done.')
   })
 
-  it('R64 goes on when the database is restarted, and when it crashes', async () => {
+  it('R64 continues when the database is restarted, and when it crashes', async () => {
     const machine = start('one', { pauseMs: 150, turns: 12 })
     await machine.hear('ready')
     machine.order('start', { ids: ['run'], input: 'change' })
@@ -101,7 +101,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     expect(new Set(readEffects('change')).size).toBe(12)
   })
 
-  it('R64 goes on when all connections of a machine are cut, beside another one that could take over', async () => {
+  it('R64 continues when all connections of a machine are cut while another one could take over', async () => {
     const [cut, other] = [start('cut', { pauseMs: 150, turns: 12 }), start('other', { turns: 12, pauseMs: 150 })]
     await Promise.all([cut.hear('ready'), other.hear('ready')])
     cut.order('start', { ids: ['a', 'b', 'c'], input: 'change' })
@@ -118,7 +118,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     }
     expect(ended).toBeGreaterThan(4)
     for (const id of ['a', 'b', 'c']) expect((await hearResult(other, id)).text).toBe('Done.')
-    // A call may have been interrupted, and is not repeated then: the model is told.
+    // A call may have been interrupted. It is not repeated, and the model is told.
     expect(new Set(readEffects('change')).size).toBe(readEffects('change').length)
     expect(readEffects('change').length).toBeLessThanOrEqual(36)
   })
@@ -153,7 +153,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
       .trim()
       .split('\n')
       .map((line) => line.split(' ')[0])
-    // One after the other: nothing of one is in between what another does.
+    // One after the other, without interleaving.
     expect(order).toEqual(['change', 'slow', 'look'].flatMap((name) => [name, name, name]))
   })
 
@@ -166,7 +166,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
         timeout: LONG,
       })
       .toBe(true)
-    // Whether or not the engine knows already that it waits.
+    // Whether or not the engine already knows that the run waits.
     first.kill('SIGKILL')
     // New code is deployed while the run waits: another version, and another answer.
     const [second, third] = ['left', 'right'].map((name) =>

@@ -10,7 +10,7 @@ import { identifyServer } from '../../packages/foldout-mcp/src/gateway/upstreams
 import type { Snapshot, ToolDefinition } from '../../packages/foldout-mcp/src/gateway/upstreams/snapshot.ts'
 import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract.ts'
 
-/** Opens a store, and the same one again: each time as another process would. */
+/** Opens the same store each time, as another process would. */
 export type OpenAgain = () => Promise<GatewayStore>
 
 /** A server of a configuration. */
@@ -56,7 +56,7 @@ const ANYTHING = {
   meta: { __proto: [null, 1.5, 'é'] },
 }
 
-/** What every store does, whether or not it is shared by several machines. */
+/** The behavior of every store, whether or not several machines share it. */
 export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>): void {
   const openTwo = async (): Promise<readonly [GatewayStore, GatewayStore]> => {
     const open = await create()
@@ -66,7 +66,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
   }
 
   describe(`R65 ${name}`, () => {
-    it('R65 keeps what a server has, for every gateway that starts later', async () => {
+    it("R65 keeps a server's snapshot for every gateway that starts later", async () => {
       const [one, other] = await openTwo()
       const server = defineServer()
       expect(await other.catalogs.read(server)).toBeUndefined()
@@ -94,7 +94,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
         Array.from({ length: MANY }, (_, i) => (i % 2 ? one : other).approvals.use(call.id, call.binding)),
       )
       expect(used.filter(Boolean)).toHaveLength(1)
-      // The same call again needs another approval.
+      // Repeating the call needs another approval.
       expect(await other.approvals.ask(call)).toBe('waiting')
       expect(await one.approvals.use(call.id, call.binding)).toBe(false)
       await one.approvals.approve(call.id)
@@ -112,13 +112,13 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       expect(await one.approvals.ask(call)).toBe('denied')
     })
 
-    it('R65 refuses ids that are not those of calls', async () => {
+    it('R65 refuses invalid call ids', async () => {
       const [{ approvals }] = await openTwo()
       for (const id of ['../../etc/passwd', '', 'x'.repeat(10_000), '__proto__', "' OR true --", '0123456789abcdef'])
         await expect(approvals.approve(id)).rejects.toThrow(/No call with the id/)
     })
 
-    it('R65 lets the round of a client be taken once', async () => {
+    it("R65 lets a client's round be taken once", async () => {
       const [{ approvals }] = await openTwo()
       const state = (await approvals.beginRound({ binding: 'b', inner: { state: 'odd \u0000 state' } })) ?? ''
       const taken = await Promise.all(Array.from({ length: MANY }, () => approvals.takeRound(state)))
@@ -130,7 +130,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       expect(await approvals.takeRound(simple)).toMatchObject({ binding: 'c' })
     })
 
-    it('R65 pins what is seen first, and tells others when the user accepts something else', async () => {
+    it('R65 pins what is seen first, and notifies others when the user accepts a change', async () => {
       const [one, other] = await openTwo()
       const id = identifyServer(defineServer())
       expect(await one.pins.read(id)).toBeUndefined()
@@ -158,7 +158,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       expect(await other.pins.listUnapproved()).toEqual([])
     })
 
-    it('R65 changes a sign-in while nobody else does', async () => {
+    it('R65 changes a sign-in under a lock', async () => {
       const [one, other] = await openTwo()
       const key = 'a'.repeat(40)
       expect(await one.signIns.read(key)).toBeUndefined()
@@ -191,7 +191,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       expect(await other.signIns.getStamp(key)).toBe('')
     })
 
-    it('R65 gives out the tokens of a bucket, and no more', async () => {
+    it('R65 gives out no more tokens than a bucket has', async () => {
       const [{ quotas }] = await openTwo()
       const bucket = { key: 'k', capacity: 25, refillMs: 3_600_000 }
       expect(await quotas.take(bucket, 5)).toMatchObject({ granted: 5 })
@@ -211,7 +211,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
   })
 }
 
-/** What every audit log does: it is written to, and searched. */
+/** The behavior of every audit log: writing and searching. */
 export function auditSuite(name: string, create: () => Promise<Pick<AuditStore, 'append' | 'search'>>): void {
   const HOUR = 3_600_000
   const start = Date.parse('2026-11-17T00:00:00.000Z')
@@ -222,7 +222,7 @@ export function auditSuite(name: string, create: () => Promise<Pick<AuditStore, 
   }
 
   describe(`R65 ${name}`, () => {
-    it('is searched by time, tool, user, client and outcome, the newest first', async () => {
+    it('is searched by time, tool, user, client and outcome, newest first', async () => {
       const log = await create()
       await log.append(randomUUID(), [format(0), format(1, { tool: 'mail/send_100%', outcome: 'denied' })])
       await log.append(randomUUID(), [
@@ -258,7 +258,7 @@ export function auditSuite(name: string, create: () => Promise<Pick<AuditStore, 
         await log.append(randomUUID(), [format(100)])
       } while (after !== undefined)
       expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => 24 - i))
-      await expect(log.search({ limit: 4, after: '1; DROP TABLE' })).rejects.toThrow(/is not where a page/)
+      await expect(log.search({ limit: 4, after: '1; DROP TABLE' })).rejects.toThrow(/is not the end of a page/)
     })
   })
 }

@@ -52,7 +52,7 @@ function open({ at = url, schema = `store_${++count}`, key = KEY, ...more }: Ope
   return openPostgresStore({ url: at, schema, key, keyFile: undefined, onProblem, ...more })
 }
 
-/** Two stores with the same tables, as two machines have them. */
+/** Two stores with the same tables, as on two machines. */
 async function openTwo(options: OpenOptions = {}): Promise<readonly [GatewayStore, GatewayStore, string]> {
   const schema = `store_${++count}`
   const stores = await Promise.all([open({ schema, ...options }), open({ schema, ...options })])
@@ -69,7 +69,7 @@ gatewayStoreSuite('openPostgresStore', async () => {
   const schema = `store_${++count}`
   return () => open({ schema })
 })
-// Machines that cannot have pgbouncer run the same suite without it.
+// Machines without pgbouncer run the same suite without it.
 gatewayStoreSuite('openPostgresStore behind pgbouncer in transaction mode', async () => {
   const schema = `store_${++count}`
   return () => open({ schema, at: pooler?.getUrl('gateways') ?? url })
@@ -86,7 +86,7 @@ auditSuite('an audit log in PostgreSQL', async () => {
 })
 
 describe('R65 an audit log in PostgreSQL', () => {
-  it('has each call once, in order, though the database is away for a while', async () => {
+  it('has each call once, in order, although the database is unreachable for a while', async () => {
     const [store] = await openTwo({ patienceMs: 100 })
     if (!store.audit) throw new Error('The store has no audit log.')
     const target = { title: 'in the store', canRepeat: true, append: store.audit.append }
@@ -132,7 +132,7 @@ describe('R65 catalogs in PostgreSQL', () => {
     stop()
   })
 
-  it('that were changed by hand are ignored, and said to be damaged', async () => {
+  it('that were changed by hand are ignored and reported as damaged', async () => {
     const [one, , schema] = await openTwo()
     const notes = defineServer()
     await one.catalogs.write(notes, createSnapshot(createTool('read')))
@@ -143,7 +143,7 @@ describe('R65 catalogs in PostgreSQL', () => {
 })
 
 describe('R65 gateways that share a store', () => {
-  it('see one another as long as they live', async () => {
+  it('see each other while they run', async () => {
     const [one, other] = await openTwo()
     const info = { host: 'h\u0000', pid: 1, version: '1', url: 'http://127.0.0.1:1/mcp' }
     await one.gateways.join(info)
@@ -177,7 +177,7 @@ describe('R65 sign-ins in PostgreSQL', () => {
     expect(JSON.stringify(rows)).not.toContain('secret')
   })
 
-  it('need a key, the same everywhere, and are not read if they were moved or changed', async () => {
+  it('need the same key everywhere, and are not read if they were moved or changed', async () => {
     const [one, , schema] = await openTwo()
     const keyless = await open({ schema, key: '' })
     const stranger = await open({ schema, key: randomBytes(32).toString('hex') })
@@ -197,7 +197,7 @@ describe('R65 sign-ins in PostgreSQL', () => {
     await expect(heir.signIns.read(other)).rejects.toThrow(/somebody without the key/)
   })
 
-  it('are renewed with what is known while the database is away, and saved when it is back', async () => {
+  it('are renewed from what is known while the database is unreachable, and saved when it is back', async () => {
     const [one, other, schema] = await openTwo()
     await one.signIns.replace(key, createRecord('old'))
     const stamp = await one.signIns.getStamp(key)
@@ -214,7 +214,7 @@ describe('R65 sign-ins in PostgreSQL', () => {
   })
 })
 
-describe('R65 a database that is away', () => {
+describe('R65 an unreachable database', () => {
   it('is reported, allows nothing that needs a decision, and is used again when it is back', async () => {
     const [store] = await openTwo({ patienceMs: 200 })
     const call = createCall('delete')
@@ -242,14 +242,14 @@ describe('R65 a database that is away', () => {
       expect.stringContaining('gateway store in PostgreSQL could not'),
       stamp,
     ])
-    expect(problems.filter((problem) => problem.startsWith('The store is away.'))).toHaveLength(1)
+    expect(problems.filter((problem) => problem.startsWith('The store is unreachable.'))).toHaveLength(1)
     await back.start()
     await expect.poll(() => store.approvals.use(call.id, call.binding)).toBe(true)
     expect(await store.approvals.takeRound(state)).toEqual({ binding: 'b' })
     expect(problems.filter((problem) => problem.startsWith('The store is back'))).toHaveLength(1)
   }, 60_000)
 
-  it('is waited for when it is restarted', async () => {
+  it('gets some time to restart', async () => {
     const [one, other] = await openTwo()
     const call = createCall('delete')
     await one.approvals.ask(call)
@@ -259,7 +259,7 @@ describe('R65 a database that is away', () => {
     await restarted
   })
 
-  it('says at the start what is wrong, without the password', async () => {
+  it('is reported at the start, without the password', async () => {
     const at = 'postgres://ada:very-secret-word@127.0.0.1:1/x'
     await expect(open({ at, patienceMs: 100 })).rejects.toThrow(/^The store cannot be used\. (?!.*very-secret-word)/)
   }, 60_000)

@@ -6,10 +6,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 const PROGRAM = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface TestGateway {
   readonly url: string
-  /** What it has said on standard error. */
+  /** What it has written to standard error. */
   getLog(): string
   kill(signal: NodeJS.Signals): void
   readonly ended: Promise<void>
@@ -17,7 +17,7 @@ export interface TestGateway {
 
 export interface GatewaySettings {
   readonly config: string
-  /** A folder of its own, as another machine has. */
+  /** Its own folder, as on another machine. */
   readonly home: string
   readonly env?: Readonly<Record<string, string>>
 }
@@ -59,7 +59,7 @@ export async function runFoldout(settings: GatewaySettings, args: readonly strin
   return output
 }
 
-/** One address for several gateways: each request goes to the next one, whatever client it is from. */
+/** One URL for several gateways: each request goes to the next one, whichever client sent it. */
 export async function startBalancer(urls: readonly string[]): Promise<{ readonly url: string; close(): void }> {
   let turn = 0
   const server: Server = createServer((incoming, outgoing) => {
@@ -87,7 +87,7 @@ export async function startBalancer(urls: readonly string[]): Promise<{ readonly
   }
 }
 
-/** Connects a client of 2026-07-28, whose requests do not belong together. */
+/** Connects a client of 2026-07-28, whose requests are independent. */
 export async function connect(url: string, capabilities: object = {}, token = 'token-of-ada'): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' }, capabilities })
   const requestInit = { headers: { authorization: `Bearer ${token}` } }

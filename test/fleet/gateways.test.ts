@@ -27,7 +27,7 @@ const clients: Client[] = []
 let server: PostgresServer
 let url: string
 let homes = 0
-/** What a gateway says whose database does not exist. It takes a while to be sure of that. */
+/** The output of a gateway whose database does not exist. It takes a while to be certain. */
 let failing: Promise<string>
 
 const readLines = (file: string): readonly string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean)
@@ -103,7 +103,7 @@ afterAll(async () => {
 const getUrls = (): readonly string[] => gateways.map((gateway) => gateway.url)
 
 describe('R65 gateways behind one address', { timeout: LONG }, () => {
-  it('start a server once to learn its tools, and answer from the row', async () => {
+  it('start a server once to learn its tools, and answer from the database', async () => {
     expect(readLines(starts)).toHaveLength(1)
     for (const at of getUrls()) expect(await listNames(await open(at))).toContain('look')
     expect(readLines(starts)).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
       approvals: [{ id, tool: 'shop/pay', user: 'ada' }],
     })
     await runFoldout(settings(), ['approve', '--call', id, '--store', url])
-    // It is not for anybody else, and not for anything else.
+    // The approval is for nobody else, and for nothing else.
     const stranger = await open(getUrls()[1] ?? '', {}, 'token-of-bob')
     for (const [client, amount] of [
       [stranger, 7],
@@ -130,7 +130,7 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
     expect(readLines(effects).filter((line) => line.includes('"amount":7'))).toHaveLength(1)
   })
 
-  it('ask a client through one gateway and hear its answer through another', async () => {
+  it('ask a client through one gateway and get its answer through another', async () => {
     const balancer = await startBalancer(getUrls().slice(0, 2))
     onTestFinished(() => balancer.close())
     const client = await open(balancer.url, { elicitation: { form: {} } })
@@ -175,11 +175,11 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
     expect([page.entries.length, typeof page.next]).toEqual([5, 'string'])
   })
 
-  it('show tools that another one has learned of, also after all were restarted', async () => {
+  it('show tools that another gateway has discovered, even after a restart of all', async () => {
     const [one = '', other = ''] = getUrls()
     const before = readLines(starts).length
     await call(await open(one), 'grow')
-    // Clients keep a list for a while, so another one asks each time.
+    // Clients cache a list for a while, so a new client asks each time.
     await expect.poll(async () => listNames(await open(other)), { timeout: LONG }).toContain('grown_5')
     const another = await start()
     expect(await listNames(await open(another.url))).toContain('grown_5')
@@ -218,14 +218,14 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
       signIn,
       async (record) => record && { ...record, expiresAt: Date.now() - 1, issuedAt: 1 },
     )
-    // Longer than a gateway trusts what it has seen.
+    // Longer than a gateway trusts its copy.
     await new Promise((resolve) => setTimeout(resolve, 600))
     const results = await Promise.all(Array.from({ length: 10 }, (_, i) => call(users[i % 2] as Client, 'whoami')))
     expect(results.filter(({ isError }) => isError)).toEqual([])
     expect(issuer.grants.slice(before)).toEqual(['refresh_token'])
   })
 
-  it('work from what is known while the database is away, allow nothing else, and go on when it is back', async () => {
+  it('work from what is known while the database is unreachable, allow nothing else, and recover when it is back', async () => {
     const [gateway] = gateways
     if (!gateway) throw new Error('There is no gateway.')
     const client = await open(gateway.url)
@@ -240,16 +240,16 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
       call(await connect(gateways[1]?.url ?? ''), 'count'),
     ])
     expect(getText(looked)).toContain('args')
-    expect(getText(paid)).toContain('cannot be noted now')
+    expect(getText(paid)).toContain('cannot be stored now')
     expect(getText(counted)).toMatch(/was not run: (its quota cannot be checked|the quota of)/)
-    expect(gateway.getLog()).toContain('The store is away.')
+    expect(gateway.getLog()).toContain('The store is unreachable.')
     await startAgain()
     await expect.poll(async () => getText(await call(client, 'pay', { amount: 8 })), { timeout: LONG }).toBe('done')
     expect(readLines(effects).filter((line) => line.includes('"amount":8'))).toHaveLength(1)
     await expect.poll(() => gateway.getLog(), { timeout: LONG }).toContain('The store is back')
   })
 
-  it('never say the password of the database', async () => {
+  it('never print the database password', async () => {
     const complaint = await failing
     expect(complaint).toContain('The store cannot be used.')
     expect(complaint).not.toContain(PASSWORD)
@@ -258,7 +258,7 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
 })
 
 describe('R65 the example of a deployment', () => {
-  it('has two gateways with one store, which clients need a token for', async () => {
+  it('has two gateways with one store, and clients need a token', async () => {
     const example = join(import.meta.dirname, '../../examples/fleet')
     const text = readFileSync(join(example, 'compose.yaml'), 'utf8')
     expect(text.match(/^ {2}gateway-\d: \*gateway$/gm)).toHaveLength(2)
@@ -270,7 +270,7 @@ describe('R65 the example of a deployment', () => {
   })
 })
 
-/** Signs in by the command line, with a browser that agrees to everything. */
+/** Signs in on the command line, with a browser that agrees to everything. */
 async function logIn(file: string): Promise<void> {
   const { runCommand } = await import('../../packages/foldout-mcp/src/cli/main.ts')
   const { browse } = await import('../../packages/foldout-mcp/src/gateway/auth/oauth.fixtures.ts')

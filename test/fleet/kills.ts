@@ -7,9 +7,9 @@ export interface KillOptions {
   readonly url: string
   readonly effects: string
   readonly store: SessionStore
-  /** How many machines die. */
+  /** How many machines to kill. */
   readonly kills: number
-  /** How many runs are under way at a time. */
+  /** How many runs are in progress at a time. */
   readonly runs: number
   /** At which point the next machine dies, from 1. */
   pickPoint(kill: number): number
@@ -21,13 +21,13 @@ export interface KillReport {
   readonly runs: number
   readonly acknowledged: number
   readonly calls: number
-  /** What went wrong; nothing, if all is well. */
+  /** What went wrong; empty if all is well. */
   readonly faults: readonly string[]
 }
 
 const INPUT = 'change look+change change+look look'
 
-/** Lets machines die one after the other, each at a point of its own, and looks at what they leave. */
+/** Kills machines one after the other, each at a different point, and checks what they leave behind. */
 export async function killMachines(options: KillOptions): Promise<KillReport> {
   const { url, effects, store, log } = options
   const acknowledged = new Map<string, string>()
@@ -51,7 +51,7 @@ export async function killMachines(options: KillOptions): Promise<KillReport> {
       if ((await settle(store, open)) > 0) return
       if (isLast) machine.kill('SIGTERM')
       else {
-        // Nothing is left to do, so the point will not be reached: there is more.
+        // Nothing is left to do, so the point will not be reached: add more runs.
         refill()
         machine.order('start', { ids: [...open], input: INPUT })
       }
@@ -81,7 +81,7 @@ export async function killMachines(options: KillOptions): Promise<KillReport> {
   return { kills, runs: ids.length, acknowledged: acknowledged.size, calls, faults }
 }
 
-/** Removes runs that have ended from those that are under way. */
+/** Removes runs that have ended from those in progress. */
 async function settle(store: SessionStore, open: Set<string>): Promise<number> {
   await Promise.all(
     [...open].map(async (id) => {
@@ -92,7 +92,7 @@ async function settle(store: SessionStore, open: Set<string>): Promise<number> {
   return open.size
 }
 
-/** What is wrong with a journal: an acknowledged event that is not there, or a call with two results. */
+/** What is wrong with a journal: a missing acknowledged event, or a call with two results. */
 function findFaults(id: string, events: readonly StoredEvent[], acknowledged: ReadonlyMap<string, string>): string[] {
   const faults: string[] = []
   const known = new Map(events.map(({ sequence, event }) => [`${id} ${sequence}`, hashPayload(event.payload)]))
@@ -106,7 +106,7 @@ function findFaults(id: string, events: readonly StoredEvent[], acknowledged: Re
   return faults
 }
 
-/** Calls that changed something twice, or that ran again after they were completed. Those that only read may be repeated. */
+/** Calls that took effect twice, or ran again after they were completed. Read-only calls may be repeated. */
 function findRepeated(effects: string, conversations: ReadonlyMap<string, string>): string[] {
   const lines = existsSync(effects) ? readFileSync(effects, 'utf8').trim().split('\n') : []
   const seen = new Set<string>()

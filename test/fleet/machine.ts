@@ -5,9 +5,9 @@ import type { DbosQueueLimits } from 'foldout/dbos'
 export interface MachineSettings {
   readonly url: string
   readonly machine: string
-  /** The file in which tools note what they do. */
+  /** The file in which tools record what they do. */
   readonly effects: string
-  /** At which point the machine kills itself. */
+  /** The point at which the machine kills itself. */
   readonly killAt?: number
   readonly version?: string
   readonly answer?: string
@@ -21,14 +21,14 @@ export interface MachineSettings {
   readonly isSlow?: boolean
 }
 
-/** A machine of the fleet, in a process of its own. */
+/** A machine of the fleet, in its own process. */
 export interface TestMachine {
   readonly process: ChildProcessWithoutNullStreams
-  /** What it has said. */
+  /** Its output so far. */
   readonly lines: readonly string[]
   readonly ended: Promise<NodeJS.Signals | null>
   order(command: string, args?: object): void
-  /** Waits for a line that begins like this, and returns the rest of it. */
+  /** Waits for a line with this beginning, and returns the rest of it. */
   hear(beginning: string): Promise<string>
   kill(signal: NodeJS.Signals): void
 }

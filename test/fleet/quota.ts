@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/
 
 const PROCESSES = 4
 const CALLS = 1_000
-/** How far from the quota the calls of all processes together may be. */
+/** How far the total number of calls may be from the quota. */
 const TOLERANCE = 0.01
 
 interface Taken {
@@ -15,7 +15,7 @@ interface Taken {
   readonly endedAt: number
 }
 
-/** Returns what is wrong, if anything. */
+/** Returns the problems. */
 export async function shareQuota(
   url: string,
   seconds: number,
@@ -40,7 +40,7 @@ export async function shareQuota(
   return Math.abs(error) <= TOLERANCE ? [] : [`The quota was missed by ${(error * 100).toFixed(2)} %.`]
 }
 
-/** Takes as many tokens as it gets. Several calls wait at a time, as those of clients do. */
+/** Takes as many tokens as it can. Several calls wait at a time, like those of clients. */
 async function takeTokens(url: string, seconds: number): Promise<Taken> {
   const onProblem = (message: string): void => void process.stderr.write(`${message}\n`)
   const store = await openPostgresStore({ url, schema: undefined, key: undefined, keyFile: undefined, onProblem })

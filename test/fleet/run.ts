@@ -1,4 +1,4 @@
-// Lets machines of a fleet die, again and again: `npm run kill -- [--kills 1000] [--waiting 10000] [--quota 10] [--seed 1]`.
+// Kills machines of a fleet, again and again: `npm run kill -- [--kills 1000] [--waiting 10000] [--quota 10] [--seed 1]`.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ const { values } = parseArgs({
     quota: { type: 'string', default: '10' },
   },
 })
-/** How many points a single run has, and a few more. */
+/** A little more than the number of points in a single run. */
 const POINTS_OF_A_RUN = 48
-/** How far a machine with several runs gets at most. */
+/** The last point that a machine with several runs reaches. */
 const MOST_POINTS = 60
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const folder = mkdtempSync(join(tmpdir(), 'foldout-kill-'))
@@ -45,7 +45,7 @@ async function kill(
 
 try {
   const total = Number(values.kills)
-  // First at every point of one run after the other, then anywhere in several at once.
+  // First at every point of single runs, then anywhere in several runs at once.
   const each = Math.min(total, POINTS_OF_A_RUN)
   const random = createRandom(Number(values.seed))
   const reports = [await kill('every_point', each, 1, (n) => n + 1)]

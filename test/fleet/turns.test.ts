@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** The pool, and how often anything was sent to the database. */
+/** A pool that counts what is sent to the database. */
 function countTrips() {
   const trips = { count: 0 }
   const send = <Answer>(job: () => Promise<Answer>): Promise<Answer> => (trips.count++, job())
@@ -65,7 +65,7 @@ describe('R62 a turn of the model', () => {
     ['of a run in a session', countRun],
     ['of a durable run', countDurable],
   ])('R62 %s costs at most three round trips to PostgreSQL', async (_title, count) => {
-    // What a run costs once is not a turn's.
+    // One-time costs of a run are not part of a turn.
     const [few, many] = [await count(5), await count(25)]
     expect((many - few) / 20).toBeLessThanOrEqual(3)
     expect(many).toBeGreaterThan(few)

@@ -52,7 +52,7 @@ const countEffects = (name: string): number =>
     .filter((line) => line.startsWith(`${name} `)).length
 
 describe('R64 the view of a fleet', { timeout: LONG }, () => {
-  it('R64 shows nothing where nothing has run, and makes no table', async () => {
+  it('R64 shows nothing if nothing has run, and creates no tables', async () => {
     const view = await open()
     expect(await view.look()).toEqual({
       machines: [],
@@ -71,7 +71,7 @@ describe('R64 the view of a fleet', { timeout: LONG }, () => {
     })
   })
 
-  it('R63 R64 shows machines, runs and approvals, and answers exactly the call that was looked at, once', async () => {
+  it('R63 R64 shows machines, runs and approvals, and answers exactly the call shown, once', async () => {
     const one = await start('one', { turns: 1 })
     await start('two', { turns: 1, version: '1' })
     one.order('start', { ids: ['first', 'second', 'a/b#c'], input: 'pay' })
@@ -109,7 +109,7 @@ describe('R64 the view of a fleet', { timeout: LONG }, () => {
     expect(countEffects('pay')).toBe(2)
     one.order('result', { id: 'second' })
     expect(await one.hear('result second')).toContain('Not today.')
-    // It was answered; another one was never asked about.
+    // One was already answered; the other never existed.
     await expect(view.answer(first?.id ?? '', { approved: true })).rejects.toMatchObject({ code: 'approval-unknown' })
     for (const id of [
       '',
@@ -123,7 +123,7 @@ describe('R64 the view of a fleet', { timeout: LONG }, () => {
       await expect(view.answer(id, { approved: true })).rejects.toMatchObject({ code: 'approval-unknown' })
   })
 
-  it('R64 shows machines that died, and who took their runs over', async () => {
+  it('R64 shows machines that died, and which machines took over their runs', async () => {
     const dying = await start('dying', { isSlow: true, turns: 1 })
     dying.order('start', { ids: ['run'], input: 'slow' })
     await dying.hear('did slow')
@@ -143,7 +143,7 @@ describe('R64 the view of a fleet', { timeout: LONG }, () => {
     ])
   })
 
-  it('R64 looks at as much as it is told to, and says so', async () => {
+  it('R64 reads as many runs as requested, and says so', async () => {
     const one = await start('one', { turns: 1 })
     one.order('start', { ids: Array.from({ length: 12 }, (_, i) => `w-${i}`), input: 'pay' })
     const view = await open()

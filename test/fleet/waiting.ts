@@ -3,12 +3,12 @@ import { query, type PostgresServer } from '../postgres/server.ts'
 import { startMachine } from './machine.ts'
 
 const BATCH = 100
-/** What a run that waits may cost a machine: nothing that grows with it. */
+/** The most that a waiting run may cost a machine. */
 const MOST_BYTES_A_RUN = 1024
 const MOST_WAKE_MS = 1000
 const NOISE_BYTES = 1_000_000
 
-/** Lets many runs wait for a person on one machine, and wakes one. Returns what is wrong. */
+/** Lets many runs wait for a person on one machine, and wakes one. Returns the problems. */
 export async function letRunsWait(
   server: PostgresServer,
   effects: string,
@@ -39,14 +39,14 @@ export async function letRunsWait(
     const ids = Array.from({ length: Math.min(BATCH, runs - begun) }, (_, i) => `w-${begun + i}`)
     machine.order('start', { ids, input: 'pay' })
     while ((await countPaused()) < begun + ids.length) await sleep(50)
-    // What is loaded and compiled once is loaded by now.
+    // By now, everything has been loaded and compiled.
     if (begun < runs / 2) {
       early = await measureHeap()
       measured = begun + ids.length
     }
   }
   const late = await measureHeap()
-  // With few runs, what is measured is mostly what any program takes now and then.
+  // With few runs, the figure is mostly noise.
   const grown = (late - early - NOISE_BYTES) / Math.max(1, runs - measured)
   const asked = performance.now()
   machine.order('answer', { id: 'w-1' })

@@ -1,5 +1,5 @@
-// A machine of a fleet. It works on runs, obeys lines of JSON on standard input, and says on standard output what happened. It is killed,
-// stopped and cut off by the tests. What its tools do outside is a line in a file, which outlives every kill.
+// A machine of a fleet. It works on runs, takes commands as lines of JSON on standard input, and reports on standard output. The tests kill,
+// suspend and disconnect it. The effects of its tools are lines in a file, which survives every kill.
 import { createHash } from 'node:crypto'
 import { appendFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -14,12 +14,12 @@ import pg from 'pg'
 /** The settings of `startMachine`. */
 const options = JSON.parse(process.argv[2])
 const { machine, effects, killAt, version = '1', turns = 4, pauseMs = 0 } = options
-/** All connections of this machine have its name, so that a test can cut them. */
+/** All connections of this machine carry its name, so that a test can cut them. */
 const url = `${options.url}?application_name=${machine}`
 
 const say = (...words) => void writeSync(1, `${words.join(' ')}\n`)
 let points = 0
-/** A place at which the machine may die: between any two events, and before and after a tool does its work. */
+/** A point at which the machine may die: between any two events, and before and after a tool does its work. */
 function passPoint() {
   points += 1
   if (points === killAt) process.kill(process.pid, 'SIGKILL')
@@ -75,7 +75,7 @@ const tools = [
 ]
 const prompt = definePrompt({ ns: 't', key: 't', sections: [defineSection({ key: 'a', title: 'A', tools })] })
 
-/** Says what to do from the conversation alone, as a model would. */
+/** Decides what to do from the conversation alone, as a model would. */
 const adapter = chatAdapter({
   name: 'scripted',
   model: 'script',
@@ -110,7 +110,7 @@ await engine.launch()
 await engine.serve()
 
 const commands = {
-  /** Starts runs, or goes on with them. */
+  /** Starts or continues runs. */
   async start({ ids, ...more }) {
     await Promise.all(ids.map((id) => startRun(chores, { id, ...more })))
     say('started', ids.join(' '))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Home } from '../../examples/home/home.ts'
 import { stage } from './stage.ts'
 
-/** Everything that a call could have changed. */
+/** Everything a call could have changed. */
 const everything = (home: Home): unknown =>
   structuredClone([home.devices(), home.flows(), home.flowRuns(), home.notifications()])
 const shared = stage()

@@ -83,7 +83,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     expect(getText(states)).toContain('light-bedroom-bedside "Bedside lamp": dim 0.4')
   })
 
-  it('R47 use_tool says what is wrong with an unknown tool', async () => {
+  it('R47 use_tool explains what to do about an unknown tool', async () => {
     const result = await client.call('use_tool', {
       name: 'set_ligth',
       arguments: { device_id: 'light-bedroom-bedside' },
@@ -103,7 +103,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     expect(server.home.devices()).toEqual(before)
   })
 
-  it('R47 core tools still work by a direct call', async () => {
+  it('R47 core tools still work when called directly', async () => {
     const { call } = stage()
     const structure = await client.call('get_home_structure')
     expect(structure.isError).toBeFalsy()
@@ -125,7 +125,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
 })
 
 describe.each(allKinds)('the flag that lists everything, %s', (kind) => {
-  it('R47 lists all fourteen tools as they are defined, and each can be called', async () => {
+  it('R47 lists all fourteen tools unchanged, and each can be called', async () => {
     const { home, served } = homeServer({ everything: true })
     const { url } = await served.http()
     const client = await overHttp(url, kind)
@@ -147,7 +147,7 @@ describe.each(allKinds)('the flag that lists everything, %s', (kind) => {
   })
 })
 
-/** One for each of the tools. */
+/** One call for each tool. */
 const calls = {
   get_home_structure: {},
   get_states: { zone_id: 'kitchen' },
@@ -210,7 +210,7 @@ describe('the token table, measured', () => {
     expect(1 - upTo(hybrid, 1 + 3) / upTo(everything, 3), 'the worst case').toBeGreaterThan(1 / 3)
   })
 
-  it('R49 the list has the same bytes in both protocol eras and on another server of the same home', async () => {
+  it('R49 the list has the same bytes in both protocol eras and on another server for the same home', async () => {
     const [first, legacy] = [await converse(urls.hybrid, []), await legacyOpening(urls.hybrid)]
     const another = homeServer()
     const again = await converse((await another.served.http()).url, [])

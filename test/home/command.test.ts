@@ -41,7 +41,7 @@ describe('the home server', { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('A client has connected: modern era, protocol 2026-07-28.')
-    expect(stdout).toContain('A client of the legacy era, protocol 2025-11-25, is given the same 6 tools.')
+    expect(stdout).toContain('A client of the legacy era, protocol 2025-11-25, sees the same 6 tools.')
     const steps = ['→ get_states', '→ search_tools', '→ use_tool {"name":"control_zone_lights"', '→ get_states']
     expect(stdout.match(/^→ .*$/gm)!.map((line, i) => line.slice(0, steps[i]!.length))).toEqual(steps)
     expect(stdout).toContain('light-living-floor "Floor lamp": on, dim 0.6')
@@ -60,7 +60,7 @@ describe('the home server', { timeout: 60_000 }, () => {
   it('R47 --all lists all fourteen tools, and the model calls one directly', async () => {
     const { code, stdout } = await run('--all')
     expect(code).toBe(0)
-    expect(stdout).toContain('is given the same 14 tools.')
+    expect(stdout).toContain('sees the same 14 tools.')
     expect(stdout).toContain('→ control_zone_lights {"zone_id":"living-room","brightness":30}')
     expect(stdout).not.toContain('→ search_tools')
   })
@@ -112,7 +112,7 @@ describe('the home server', { timeout: 60_000 }, () => {
     expect(stderr).toMatch(said)
   })
 
-  it('R47 says if a port is in use', async () => {
+  it('R47 reports a port that is in use', async () => {
     const { served } = homeServer()
     const { url } = await served.http()
     const { code, stderr } = await run('--port', new URL(url).port)

@@ -126,7 +126,7 @@ describe('one device', () => {
     expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 1 })
   })
 
-  it('R47 set_thermostat sets a target that the room then follows', async () => {
+  it('R47 set_thermostat sets a target that the room gradually reaches', async () => {
     const { home, call } = stage()
     const result = await call('set_thermostat', {
       device_id: 'thermostat-living',
@@ -186,7 +186,7 @@ describe('one device', () => {
 })
 
 describe('zones', () => {
-  it('R47 control_zone_lights sets every light of a floor as far as each light can', async () => {
+  it('R47 control_zone_lights sets what each light of a floor supports', async () => {
     const { home, call } = stage()
     const result = await call('control_zone_lights', { zone_id: 'Ground floor', brightness: 40, color: 'blue' })
     expect(result.message).toBe(
@@ -209,7 +209,7 @@ describe('zones', () => {
     expect(own).toEqual({ ok: false, message: 'There are no lights in Home (home).' })
   })
 
-  it('R47 control_zone_capability sets every device that has it, and names what it could not reach', async () => {
+  it('R47 control_zone_capability sets every device that has the capability, and names those it could not reach', async () => {
     const { home, call } = stage()
     const off = { zone_id: 'home', capability: 'onoff', value: false, device_class: 'socket' }
     const result = await call('control_zone_capability', off)
@@ -248,7 +248,7 @@ describe('flows', () => {
     expect(home.devices()).toEqual(before)
   })
 
-  it('R47 flows run by themselves, by time and by what sensors say', () => {
+  it('R47 flows run by themselves, at a time or when a sensor changes', () => {
     const { home } = stage()
     home.set([{ device: 'lock-front-door', capability: 'locked', value: false }])
     home.advance(5 * 60)
@@ -311,7 +311,7 @@ describe('flows', () => {
 })
 
 describe('insights', () => {
-  it('R47 get_insight_logs lists what is recorded, with the ids to read it by', async () => {
+  it('R47 get_insight_logs lists what is recorded, with the ids for reading it', async () => {
     const { call } = stage()
     const result = await call('get_insight_logs', { zone_id: 'first-floor', capability: 'measure_temperature' })
     expect(result.message).toBe(

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 
 /** One default limit, as its module declares it. */
 export interface Limit {
-  /** The room it belongs to, as `mcp` or `catalog/search`. */
+  /** The room it belongs to, such as `mcp` or `catalog/search`. */
   readonly room: string
   readonly name: string
   readonly value: unknown
@@ -14,7 +14,7 @@ export interface Limit {
 
 const packages = join(import.meta.dirname, '../../packages')
 
-/** The modules that hold default limits, one a room. */
+/** The modules that hold default limits, one per room. */
 export function findLimitModules(): readonly string[] {
   return readdirSync(packages, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(`${sep}limits.ts`) && /^[^/\\]+[/\\]src[/\\]/.test(file))

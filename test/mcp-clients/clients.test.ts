@@ -33,7 +33,7 @@ const TRANSPORTS = ['stdio', 'http'] as const
 type TransportName = (typeof TRANSPORTS)[number]
 
 describe.each(TRANSPORTS)('R53 clients of the official SDKs over %s', (transport) => {
-  it('of the first line list and call', async () => {
+  it('version 1: list and call', async () => {
     const client = new FirstClient({ name: 'test', version: '1' })
     const { command, args, url } = gateway
     const wire =
@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)('R53 clients of the official SDKs over %s', (transport
     await client.close()
   })
 
-  it.each(['legacy', 'modern'] as const)('of the second line list and call, as %s ones', async (era) => {
+  it.each(['legacy', 'modern'] as const)('version 2: list and call, as %s clients', async (era) => {
     const mode = era === 'modern' ? 'auto' : 'legacy'
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
     const { command, args, url } = gateway
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('R53 clients of the official SDKs over %s', (transport
   })
 })
 
-/** What is used of the AI SDK's client. */
+/** The parts of the AI SDK's client that are used. */
 interface AiSdk {
   createMCPClient(options: { readonly transport: unknown }): Promise<{
     tools(): Promise<Readonly<Record<string, { execute(args: object, options: object): Promise<unknown> }>>>
@@ -146,8 +146,8 @@ describe.runIf(IS_ALL).each(TRANSPORTS)('R53 clients of others over %s', (transp
   }, 90_000)
 })
 
-describe.runIf(IS_ALL)('R52 clients that the gateway is installed into', () => {
-  /** Programs by their names, and an `npx` that starts this gateway, because its version may not be published yet. */
+describe.runIf(IS_ALL)('R52 clients with the gateway installed', () => {
+  /** Links to the programs, and an `npx` that starts this gateway, because its version may not be published yet. */
   function createPath(home: string, programs: Readonly<Record<string, string>>): string {
     const folder = join(home, 'bin')
     mkdirSync(folder, { recursive: true })
@@ -161,7 +161,7 @@ describe.runIf(IS_ALL)('R52 clients that the gateway is installed into', () => {
     { client: 'claude-code', program: 'claude', bin: CLAUDE, sees: /foldout: .*Connected/ },
     { client: 'opencode', program: 'opencode', bin: OPENCODE, sees: /✓ foldout .*connected/ },
   ])(
-    '$client connects, and no longer knows it afterwards',
+    '$client connects, and has no trace of the gateway after uninstalling',
     async ({ client, program, bin, sees }) => {
       const home = join(gateway.folder, `installed-${client}`)
       const PATH = createPath(home, { [program]: bin })
@@ -179,7 +179,7 @@ describe.runIf(IS_ALL)('R52 clients that the gateway is installed into', () => {
   )
 })
 
-/** A home folder of its own for a program that keeps files there. */
+/** A private home folder for a program that keeps files there. */
 function getHomeVariables(home: string): NodeJS.ProcessEnv {
   const [config, data, cache, state] = ['config', 'data', 'cache', 'state'].map((name) => join(home, name))
   return { HOME: home, XDG_CONFIG_HOME: config, XDG_DATA_HOME: data, XDG_CACHE_HOME: cache, XDG_STATE_HOME: state }
@@ -190,7 +190,7 @@ function getClaudeVariables(home: string): NodeJS.ProcessEnv {
   return { HOME: home, CLAUDE_CONFIG_DIR: home, ANTHROPIC_API_KEY: 'none', ...quiet }
 }
 
-/** As clients write servers into their configurations. */
+/** The servers as clients write them in their configurations. */
 function toEntry(transport: TransportName): object {
   const { command, args, url } = gateway
   return transport === 'stdio' ? { type: 'stdio', command, args } : { type: 'http', url }

@@ -11,7 +11,7 @@ import { removeFolder } from '../remove-folder.ts'
 export const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
 const SERVER = join(import.meta.dirname, '../../packages/foldout-mcp/src/gateway/server.fixtures.mjs')
 
-/** Whether clients are tried that take a while to install or to run: `npm run clients`. */
+/** Whether to try clients that take a while to install or run: `npm run clients`. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 export const IS_ALL = env.MODE === 'all-clients'
 
@@ -27,10 +27,10 @@ export async function load<Module>(name: string): Promise<Module> {
 
 export interface TestGateway {
   readonly folder: string
-  /** How a client starts one over stdio. */
+  /** How a client starts the gateway over stdio. */
   readonly command: string
   readonly args: string[]
-  /** Where one listens over HTTP. */
+  /** Where the gateway listens over HTTP. */
   readonly url: string
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export interface TestGateway {
 export async function startGateway(): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'foldout-clients-'))
   const config = join(folder, 'servers.json')
-  const tools = [{ name: 'echo', description: 'Repeats what it is told.' }]
+  const tools = [{ name: 'echo', description: 'Repeats its input.' }]
   const mcpServers = { a: { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] } }
   writeFileSync(config, JSON.stringify({ mcpServers, expose: 'hybrid' }))
   const args = [BIN, 'serve', '--config', config, '--cache', join(folder, 'cache')]

@@ -1,7 +1,7 @@
 import { install, runSuite, SUITES, type Check, type Suite } from './suite.ts'
 import { defineFullServer, openCatalog, openFullServer, openGateway, type Target } from './targets.ts'
 
-/** What the suite asks of servers that do more than serve a catalog and sections, by the beginning of the check's name. */
+/** Checks for features beyond a catalog and sections, by the beginning of the check's name. */
 const CANNOT_APPLY: Readonly<Record<string, string>> = {
   'logging-set-level': 'tools of a catalog write no logs to clients',
   'tools-call-with-logging': 'tools of a catalog write no logs to clients',
@@ -31,18 +31,18 @@ interface Score {
   readonly failures: readonly string[]
 }
 
-/** What a catalog is expected to pass. */
+/** The checks that a catalog must pass. */
 function scoreCatalog(spec: string, checks: readonly Check[]): Score {
   const isExcused = ({ name }: Check): boolean => Object.keys(CANNOT_APPLY).some((start) => name.startsWith(start))
   return toScore('a catalog', spec, checks, isExcused)
 }
 
-/** The full server itself: what it passes is what has to pass through the gateway. Tasks are an extension that its SDK does not have. */
+/** The full server itself: everything it passes must also pass through the gateway. Its SDK does not have the tasks extension. */
 function scoreFullServer(spec: string, checks: readonly Check[]): Score {
   return toScore('the full server', spec, checks, ({ name }) => name.startsWith('tasks-'))
 }
 
-/** Everything that passes without the gateway has to pass with it. */
+/** Everything that passes without the gateway must pass with it. */
 function scoreGateway(server: string, spec: string, checks: readonly Check[], direct: readonly Check[]): Score {
   const wanted = new Map<string, number>()
   for (const { name, status } of direct) if (status === 'passed') wanted.set(name, (wanted.get(name) ?? 0) + 1)
@@ -51,7 +51,10 @@ function scoreGateway(server: string, spec: string, checks: readonly Check[], di
   const missing = [...wanted].filter(
     ([name, left]) => left > 0 && !score.failures.some((text) => text.startsWith(name)),
   )
-  const failures = [...score.failures, ...missing.map(([name]) => `${name}: was not checked as often as directly`)]
+  const failures = [
+    ...score.failures,
+    ...missing.map(([name]) => `${name}: was checked less often than without the gateway`),
+  ]
   return { ...score, failures, failed: failures.length }
 }
 

@@ -14,7 +14,7 @@ const content =
   async (): Promise<CallResult> => ({ content: parts })
 const image = { type: 'image', data: PIXEL, mimeType: 'image/png' }
 
-/** The tools that the suite expects of every server, under the suite's names. */
+/** The tools that the suite expects every server to have, under the suite's names. */
 const catalog: Catalog = createCatalog([
   {
     name: 'test_simple_text',

@@ -12,7 +12,7 @@ export const SUITES = [
 
 export type Suite = (typeof SUITES)[number]
 
-/** One check of the suite. A scenario may have the same one several times. */
+/** One check of the suite. A scenario may run the same check several times. */
 export interface Check {
   /** The scenario and the check. */
   readonly name: string
@@ -28,7 +28,7 @@ export function install(): void {
   installPackages(here, { withScripts: true })
 }
 
-/** Runs a suite against a server. What the suite skips, or only remarks on, is left out. */
+/** Runs a suite against a server. Leaves out what the suite skips or only remarks on. */
 export async function runSuite(url: string, suite: Suite): Promise<readonly Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'foldout-conformance-'))
   try {

@@ -8,7 +8,7 @@ import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts
 import { serveFixture } from './server.ts'
 import { removeFolder } from '../remove-folder.ts'
 
-/** A server that listens. */
+/** A listening server. */
 export interface Target {
   readonly url: string
   close(): Promise<unknown>
@@ -25,7 +25,7 @@ export async function openCatalog(): Promise<Target> {
   return { url, close: () => served.close() }
 }
 
-/** A server on the official SDK with everything that the suite asks for. */
+/** A server on the official SDK with everything the suite checks. */
 export async function openFullServer(era: Era): Promise<Target> {
   const child = spawn(process.execPath, [FULL_SERVER, 'http', era], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -17,7 +17,7 @@ describe('the foldout command with real servers', () => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-command-'))
     const mcpServers = {
       everything: { command: 'node', args: [getServer('everything')] },
-      // Through a shell, as `npx` does it.
+      // Through a shell, like `npx`.
       memory: { command: 'sh', args: ['-c', `node ${getServer('memory')}; true`], env: { MEMORY_FILE_PATH: 'm.json' } },
       files: { command: 'node', args: [getServer('filesystem'), '.'], cwd: folder },
       thinking: { command: 'node', args: [getServer('sequential-thinking')] },

@@ -28,7 +28,7 @@ export async function startServer(
     stderr: 'ignore' as const,
   }
   const info = { name: 'foldout-test', version: '1' }
-  // It lists further tools for clients that have these.
+  // The server lists more tools for clients with these capabilities.
   const capabilities = { roots: {}, elicitation: { form: {} } }
   if (line === 'v1') {
     const client = new LegacyClient(info, { capabilities })

@@ -38,7 +38,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
   const call = async (name: string, args: object = {}, context = {}): ReturnType<Catalog['call']> =>
     catalog.call(name, args, context)
 
-  it('R43 make one catalog', () => {
+  it('R43 form one catalog', () => {
     expect(catalog.broken).toEqual([])
     expect(catalog.tools.filter(({ problem }) => problem !== undefined)).toEqual([])
     expect(catalog.sources.map(({ name }) => name)).toEqual([
@@ -55,7 +55,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     })
   })
 
-  it('R49 list the same tools whatever the order of the servers', () => {
+  it('R49 list the same tools in whatever order the servers connect', () => {
     expect(createCatalog(tools.toReversed()).tools).toEqual(catalog.tools)
   })
 
@@ -86,7 +86,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     expect(await call('echo', { message: 'Still here' })).toMatchObject({ content: [{ text: 'Echo: Still here' }] })
   })
 
-  it('R46 do what they are asked, and say what went wrong', async () => {
+  it('R46 carry out calls, and report what went wrong', async () => {
     const path = join(folder, 'note.txt')
     expect(await call('read_text_file', { path })).toEqual({
       content: [{ type: 'text', text: 'Buy milk.' }],
@@ -108,7 +108,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
   })
 
   it('R43 announce tools that are added later', async () => {
-    // This one takes some in once it knows what the client can do, which may be after the first list.
+    // This server adds tools once it knows the client's capabilities, which may be after the first list.
     const client = await startServer(line, 'everything')
     let names = new Set<string>()
     const note = (now: readonly RawTool[]): void => void (names = new Set(now.map(({ name }) => name)))

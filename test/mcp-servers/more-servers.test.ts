@@ -14,7 +14,7 @@ interface Manifest {
   readonly bin: string | Readonly<Record<string, string>>
 }
 
-/** How a server is started that is installed in a folder. */
+/** How to start a server that is installed in a folder. */
 function toEntry(folder: string, name: string, ...args: readonly string[]): { command: string; args: string[] } {
   const home = join(folder, 'node_modules', name)
   const { bin } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as Manifest

@@ -8,7 +8,7 @@ import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-m
 import { installServers, startServer } from './harness.ts'
 import { removeFolder } from '../remove-folder.ts'
 
-/** What people say, and the tools that do it, none of which is described in these words. */
+/** Everyday requests with the tools that fulfill them, none of which is described in these words. */
 const REQUESTS: readonly (readonly [request: string, ...tools: string[]])[] = [
   ['remember that Ann likes lamps', 'add_observations', 'create_entities'],
   ['save a note about a customer', 'add_observations', 'create_entities', 'write_file'],
@@ -30,7 +30,7 @@ const REQUESTS: readonly (readonly [request: string, ...tools: string[]])[] = [
   ['which folders may you see', 'list_allowed_directories'],
   ['open several documents at once', 'read_multiple_files'],
 ]
-/** How many of them are answered with a right tool. */
+/** How many of them must find a right tool. */
 const FEWEST_RIGHT = 14
 
 describe('plain requests to real servers', () => {
@@ -69,7 +69,7 @@ describe('plain requests to real servers', () => {
     expect(wrong.length).toBeLessThanOrEqual(REQUESTS.length - FEWEST_RIGHT)
   })
 
-  it('R45 what has nothing to do with them is doubted', async () => {
+  it('R45 unrelated requests are marked as doubtful', async () => {
     for (const request of ['book a flight to Rome', 'quarterly tax statement', 'knead the dough of a bread'])
       expect((await catalog.search(request)).fit).not.toBe('good')
   })

@@ -34,7 +34,7 @@ const embed = async (...texts: readonly string[]): Promise<readonly Float32Array
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 
 describe('MiniLM', () => {
-  it('R61 gives unit vectors that are near for the same meaning, and the same for the same text', async () => {
+  it('R61 returns unit vectors that are close for similar meanings and equal for equal texts', async () => {
     const [cold, heating, invoice, again] = await embed(
       'I am cold',
       'Turn the heating up',
@@ -47,7 +47,7 @@ describe('MiniLM', () => {
     expect(again).toEqual(cold)
   }, 60_000)
 
-  it('R61 finds what is meant rather than said, in a thread of its own', async () => {
+  it('R61 finds tools by meaning, in its own thread', async () => {
     const catalog = createCatalog(TOOLS, { embed: encoder })
     let turns = 0
     const timer = setInterval(() => turns++, 1)
@@ -59,7 +59,7 @@ describe('MiniLM', () => {
     expect([hits[0]?.tool.name, meaning]).toEqual(['thermostat_set', 'encoder'])
   }, 60_000)
 
-  it('R61 takes a query before the texts that wait', async () => {
+  it('R61 embeds a query before waiting texts', async () => {
     const order: string[] = []
     const many = Array.from({ length: 6 }, (_, i) => `Tool number ${i} reads a file.`)
     const tools = embed(...many).then(() => order.push('tools'))
@@ -68,14 +68,14 @@ describe('MiniLM', () => {
     expect(order).toEqual(['query', 'tools'])
   }, 60_000)
 
-  it('R61 reads empty, huge and strange texts', async () => {
+  it('R61 accepts empty, huge and strange texts', async () => {
     for (const text of ['', '\u0000', '\ud800', '日本語のツール', 'x'.repeat(1_000_000)]) {
       const [vector] = await embed(text)
       expect(vector?.every(Number.isFinite)).toBe(true)
     }
   }, 60_000)
 
-  it('R61 fails clearly when it is closed, also for those who wait', async () => {
+  it('R61 fails clearly when it is closed, including requests that wait', async () => {
     const other = createMiniLm({ installedIn: ENCODER_FOLDER })
     const pending = other.embed(['text'], { kind: 'tool', signal }).catch(String)
     await other.close()

@@ -55,7 +55,7 @@ const prompt = definePrompt({ ns: 'desk', key: 'support', sections, output: z.ob
 
 type Settings = Partial<AgentOptions> & { readonly supportsDynamicTools?: boolean }
 
-/** Runs a script and writes down what the model is answered, call by call. */
+/** Runs a script and records what the model reads, call by call. */
 async function play(page: Page, script: readonly ScriptStep[], settings: Settings = {}): Promise<void> {
   const { supportsDynamicTools = true, ...options } = settings
   const adapter = scriptedAdapter([...script, says('{"answer":"Done."}')], { supportsDynamicTools })

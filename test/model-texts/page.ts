@@ -1,4 +1,4 @@
-/** A page of texts for people to read: headings, and texts as quotes. */
+/** A page for people to read: headings, with the texts as quotes. */
 export interface Page {
   heading(text: string): void
   /** One text that a model reads, and when. */

@@ -31,7 +31,7 @@ export type AcmeEvent =
   | { readonly type: 'call'; readonly call: AcmeCall }
   | { readonly type: 'end'; readonly usage: StepUsage }
 
-/** A request as the provider got it, and whether the client gave it up. */
+/** A request as the provider received it, and whether the client canceled it. */
 export interface ReceivedRequest extends AcmeRequest {
   isGivenUp: boolean
 }

@@ -17,7 +17,7 @@ import {
 import { adapterSuite, type AdapterSuiteOptions } from 'foldout/testing/suites'
 import { createAcme, type Acme, type AcmeCall, type AcmeLine, type AcmeRequest, type ReceivedRequest } from './acme.ts'
 
-// Adapters as somebody would write them who has only what the package exports.
+// Adapters as a third party would write them, with public exports only.
 
 function toRequest(request: Pick<ChatRequest, 'system' | 'tools' | 'addedTools' | 'messages' | 'output'>): AcmeRequest {
   const toTool = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -87,7 +87,7 @@ async function ask(
   )
 }
 
-/** On `chatAdapter`, which runs the loop: only one request is to be made. */
+/** On `chatAdapter`, which runs the loop, so that only a single request is left to write. */
 function createChatAdapter(acme: Acme): ProviderAdapter {
   return chatAdapter({
     name: 'acme',

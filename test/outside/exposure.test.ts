@@ -1,4 +1,4 @@
-// An exposure as somebody else would write it: with public entries only.
+// An exposure as a third party would write it, with public entries only.
 import {
   createExposedCatalog,
   getTarget,

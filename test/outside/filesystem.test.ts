@@ -3,7 +3,7 @@ import { FilesystemError, fileTools, type FileEntry, type Filesystem, type Files
 import { filesystemSuite } from 'foldout/testing/suites'
 import { describe, expect, it } from 'vitest'
 
-// Written with public exports only, as somebody would who keeps files elsewhere.
+// Written with public exports only, as a third party would to keep files elsewhere.
 
 function refuse(path: string, reason: FilesystemErrorReason, message: string): FilesystemError {
   return new FilesystemError(message, { path, reason })

@@ -8,7 +8,7 @@ import { sessionStoreSuite } from 'foldout/testing/suites'
 import { afterAll } from 'vitest'
 import { removeFolder } from '../remove-folder.ts'
 
-/** A store as somebody would write it who has only what the package exports: one JSON file for each session. */
+/** A store as a third party would write it, with public exports only: one JSON file per session. */
 function createJsonStore(folder: string): SessionStore {
   const getFile = (id: string): string => join(folder, `${Buffer.from(id).toString('hex')}.json`)
 

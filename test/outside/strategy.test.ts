@@ -1,4 +1,4 @@
-// A strategy that is written with public entries alone: other tools, other arguments, other words.
+// A strategy written with public entries only, with its own tools, arguments and words.
 import { createSession, defineTool, definePrompt, defineSection, ok, runAgent, type AgentEvent } from 'foldout'
 import {
   answerByRestart,

@@ -1,4 +1,4 @@
-// A server whose tools have pages (MCP Apps): `node apps-server.mjs <name>`.
+// A server whose tools have UI pages (MCP Apps): `node apps-server.mjs <name>`.
 import { createInterface } from 'node:readline'
 
 const [name = 'apps'] = process.argv.slice(2)

@@ -44,7 +44,7 @@ async function connect(era: Era, capabilities: object, address = url): Promise<C
 const listNames = async (client: Client): Promise<readonly string[]> =>
   (await client.listTools()).tools.map(({ name }) => name).filter((name) => /^(?:one|two)_/.test(name))
 
-/** The pages that the tools of a client have, and what is there. */
+/** The UI pages of a client's tools, with their content. */
 async function readPages(client: Client): Promise<Readonly<Record<string, string>>> {
   const { tools } = await client.listTools()
   const pages: Record<string, string> = {}
@@ -80,16 +80,16 @@ describe.each(ERAS)('R53 tools with pages, for a %s client', (era) => {
     await client.close()
   })
 
-  it('are called by their name, and have all that the server gives', async () => {
+  it('are called by name, with everything the server returns', async () => {
     const client = await connect(era, DECLARED)
     const result = await client.callTool({ name: 'two_chart', arguments: {} })
-    // The server was told that pages can be shown.
+    // The server knows that pages can be shown.
     expect(result.content).toEqual([{ type: 'text', text: 'two_chart true' }])
     expect(result.structuredContent).toEqual({ points: [1, 2, 3] })
     expect(result).toMatchObject({ _meta: { from: 'two' } })
   })
 
-  it('have their own pages, also where two servers give the same address', async () => {
+  it('have their own pages, even if two servers use the same URI', async () => {
     expect(await readPages(await connect(era, DECLARED))).toEqual({
       one_chart: '<p>one</p>',
       one_map: '<p>one</p>',

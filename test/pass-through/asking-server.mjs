@@ -1,4 +1,4 @@
-// A legacy server that asks a lot, tells a lot and has a lot: `node asking-server.mjs [how many of everything]`.
+// A legacy server with many questions, notifications and items: `node asking-server.mjs [how many of everything]`.
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -19,7 +19,7 @@ const ask = () =>
 
 const tools = {
   pid: () => say(String(process.pid)),
-  /** Takes longer than it may, and says that it goes on. */
+  /** Takes longer than its timeout, and reports progress. */
   async steps(_, { progressToken }) {
     for (let progress = 1; progress <= 6; progress++) {
       await delay(150)
@@ -28,7 +28,7 @@ const tools = {
     return say('All steps.')
   },
   silent: () => delay(60_000),
-  /** Asks, and takes the question back before anyone has answered. */
+  /** Asks a question, and withdraws it before anyone has answered. */
   async take_back() {
     const answer = ask()
     const requestId = `ask-${asked}`
@@ -36,7 +36,7 @@ const tools = {
     send({ method: 'notifications/cancelled', params: { requestId, reason: 'Never mind.' } })
     return say((await Promise.race([answer, delay(100)])) ? 'Answered.' : 'Taken back.')
   },
-  /** Sends the user to a page, and tells when that is done, after the call. */
+  /** Sends the user to a page, and reports completion after the call. */
   async ask_page(_, { progressToken: _token, page = 'page-1' } = {}) {
     const id = `ask-${++asked}`
     const params = { mode: 'url', message: 'Go there.', url: 'https://example.com/', elicitationId: page }

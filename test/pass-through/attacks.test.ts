@@ -63,20 +63,23 @@ const ask = (url: string, params: object): Promise<{ result?: Record<string, nev
   }).then((response) => response.json()) as never
 
 describe('R53 what servers ask', () => {
-  it.each<Era>(['legacy', 'modern'])('never reaches the wrong one of two %s clients that call at once', async (era) => {
-    const url = await open()
-    const [first, second] = await Promise.all([connect(url, era, accept('red')), connect(url, era, accept('blue'))])
-    const colors = ['red', 'blue']
-    for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all(
-        [first, second].map((client) => client.callTool({ name: 'ask_color', arguments: {} })),
-      )
-      for (const [i, { content }] of answers.entries())
-        expect(JSON.stringify(content)).toMatch(new RegExp(`The color is ${colors[i]}|Set isolate to true`))
-    }
-  })
+  it.each<Era>(['legacy', 'modern'])(
+    'never reaches the wrong one of two %s clients with simultaneous calls',
+    async (era) => {
+      const url = await open()
+      const [first, second] = await Promise.all([connect(url, era, accept('red')), connect(url, era, accept('blue'))])
+      const colors = ['red', 'blue']
+      for (let round = 0; round < 5; round++) {
+        const answers = await Promise.all(
+          [first, second].map((client) => client.callTool({ name: 'ask_color', arguments: {} })),
+        )
+        for (const [i, { content }] of answers.entries())
+          expect(JSON.stringify(content)).toMatch(new RegExp(`The color is ${colors[i]}|Set isolate to true`))
+      }
+    },
+  )
 
-  it('is answered by each of two legacy clients where every client has its own process', async () => {
+  it('is answered by each of two legacy clients if every client has its own process', async () => {
     const url = await open({ isolate: true })
     const clients = await Promise.all([connect(url, 'legacy', accept('red')), connect(url, 'legacy', accept('blue'))])
     const answers = await Promise.all(clients.map((client) => client.callTool({ name: 'ask_color', arguments: {} })))
@@ -111,7 +114,7 @@ describe('R53 what servers ask', () => {
     expect(JSON.stringify(await again.callTool({ name: 'ask_color', arguments: {} }))).toContain('The color is red.')
   })
 
-  it('is not answered with a state that was made up, changed, or used before', async () => {
+  it('cannot be answered with a state that is invented, changed or already used', async () => {
     const url = await open()
     const { requestState } = (await ask(url, {})).result as unknown as { requestState: string }
     const inputResponses = { 'question-1': { action: 'accept', content: { color: 'forged' } } }
@@ -149,14 +152,14 @@ describe('R53 what servers ask', () => {
     expect(asked).toHaveBeenCalledTimes(100)
   })
 
-  it('does not stop a client when a server floods it', async () => {
+  it('does not block a client when a server floods it', async () => {
     const url = await open()
     const client = await connect(url, 'legacy', accept('red'))
     const heard = vi.fn()
     client.fallbackNotificationHandler = async ({ method }) => heard(method)
     const { content } = await client.callTool({ name: 'flood', arguments: {} })
     expect(content).toEqual([{ type: 'text', text: 'Flooded.' }])
-    // It has asked for no logs and has subscribed to nothing.
+    // The client has requested no logs and has no subscriptions.
     expect(heard.mock.calls.flat().filter((method) => method !== 'notifications/resources/list_changed')).toEqual([])
     expect((await client.callTool({ name: 'echo', arguments: {} })).isError).toBeUndefined()
   })

@@ -13,7 +13,7 @@ const ERAS: readonly Era[] = ['legacy', 'modern']
 const UPSTREAMS = ERAS.flatMap((era) => (['stdio', 'http'] as const).map((transport) => ({ era, transport })))
 const PRESETS = { 'by name': 'all', use_tool: 'hidden' } as const
 
-/** What differs by itself: the key of a call, which server it is, how long lists may be kept, which subscription it was. */
+/** Fields that always differ: a call's key, the server's name, how long lists may be cached, and the subscription. */
 const PASSING: ReadonlySet<string> = new Set([
   'foldout/idempotencyKey',
   'ttlMs',
@@ -24,7 +24,7 @@ const PASSING: ReadonlySet<string> = new Set([
 
 function dropPassing(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropPassing)
-  // Texts that are JSON have their fields in any order.
+  // In texts that are JSON, the order of fields does not matter.
   if (typeof value === 'string' && /^[[{]/.test(value)) return dropPassing(JSON.parse(value))
   if (typeof value !== 'object' || value === null) return value
   const kept = Object.entries(value).filter(([key]) => !PASSING.has(key))
@@ -37,7 +37,7 @@ const closing: (() => Promise<unknown>)[] = []
 const direct = new Map<Era, Caller>()
 const expected = new Map<string, Promise<unknown>>()
 
-/** What a client of the server itself sees. */
+/** What a client sees without the gateway. */
 function seeDirectly(era: Era, { feature, see }: Row): Promise<unknown> {
   const key = `${era} ${feature}`
   const known = expected.get(key) ?? see(getDirect(era)).then(dropPassing)

@@ -10,10 +10,10 @@ import type { Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 
 export type Era = 'legacy' | 'modern'
 
-/** What clients of the tests can do. */
+/** The capabilities of test clients. */
 const CAPABILITIES = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } }
 
-/** A client that answers everything that it is asked. */
+/** A client that answers every question. */
 export async function connect(transport: Transport, era: Era, capabilities: object = CAPABILITIES): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1.0.0' },

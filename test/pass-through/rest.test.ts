@@ -57,7 +57,7 @@ const call = (client: Client, name: string, options = {}): Promise<CallToolResul
 const getText = ({ content: [piece] }: CallToolResult): string => (piece?.type === 'text' ? piece.text : '')
 
 describe.each(ERAS)('R53 for a %s client', (era) => {
-  it('progress keeps a call from its timeout', async () => {
+  it('progress keeps a call from timing out', async () => {
     const { url } = await open({ timeoutSeconds: 0.5 })
     const client = await openClient(url, era)
     expect(getText(await call(client, 'steps'))).toBe('All steps.')
@@ -67,7 +67,7 @@ describe.each(ERAS)('R53 for a %s client', (era) => {
     expect(getText(await call(client, 'silent'))).toContain('gave no answer and no progress for 0.5 seconds')
   })
 
-  it('a server may take its question back', async () => {
+  it('a server may withdraw its question', async () => {
     const { url } = await open()
     const client = await connectHttp(url, era, { elicitation: { form: {} } })
     closing.push(() => client.close())
@@ -76,7 +76,7 @@ describe.each(ERAS)('R53 for a %s client', (era) => {
       mcpReq.signal.addEventListener('abort', taken)
       return new Promise((resolve) => setTimeout(resolve, 400, { action: 'accept', content: { color: 'red' } }))
     })
-    // A modern client is not told: it was asked by a result. Its answer comes too late, and the call has its own.
+    // A modern client is not notified, because the question was a result. Its answer comes too late, and the call already has one.
     expect(getText(await call(client, 'take_back'))).toBe('Taken back.')
     await vi.waitFor(() => expect(taken.mock.calls.length > 0).toBe(era === 'legacy'))
   })
@@ -124,7 +124,7 @@ describe.each(ERAS)('R53 for a %s client', (era) => {
 })
 
 describe('R53 pages that users are sent to', () => {
-  it('are done for the client that sent its user there', async () => {
+  it('are completed for the client whose user was sent there', async () => {
     const { url } = await open()
     const [ada, eve] = [await openClient(url, 'legacy'), await openClient(url, 'legacy')]
     const heard: unknown[] = []
@@ -140,7 +140,7 @@ describe('R53 pages that users are sent to', () => {
 describe('R54 processes of single clients', () => {
   const getPid = async (client: Client): Promise<string> => getText(await call(client, 'pid'))
 
-  it('are not those of clients of another preset, and end with their client', async () => {
+  it('are not shared with other presets, and end with their client', async () => {
     const { url } = await open({ isolate: true })
     const [one, two] = [await openClient(`${url}/one`, 'legacy'), await openClient(`${url}/two`, 'legacy')]
     const pids = await Promise.all([getPid(one), getPid(two)])
@@ -157,7 +157,7 @@ describe('R54 processes of single clients', () => {
     expect(isRunning(pids[1])).toBe(true)
   })
 
-  it('belong to a principal where modern clients have one, and are bounded', async () => {
+  it('belong to the principal if modern clients have one, and are bounded', async () => {
     const { gateway } = await open({ isolate: true, maxProcesses: 2 })
     const catalog = await gateway.getCatalog()
     const callAs = async (principal: string, tool = 'pid', signal?: AbortSignal): Promise<string> => {
@@ -167,7 +167,7 @@ describe('R54 processes of single clients', () => {
     const [ada, eve, again] = [await callAs('ada'), await callAs('eve'), await callAs('ada')]
     expect(ada).not.toBe(eve)
     expect(again).toBe(ada)
-    // The one that was not used for longest makes room, unless it is busy.
+    // The least recently used process makes room, unless it is busy.
     const abort = new AbortController()
     const busy = callAs('ada', 'silent', abort.signal).catch(() => 'aborted')
     expect(await callAs('bob')).not.toBe(eve)

@@ -28,11 +28,11 @@ export function createCaller(client: Client, era: Era, way: Way): Caller {
   }
 }
 
-/** A feature of the protocol, as what a client sees of it. */
+/** A feature of the protocol, as a client sees it. */
 export interface Row {
   readonly feature: string
   see(caller: Caller): Promise<unknown>
-  /** For which ways, or servers of a modern client, it cannot be the same, and why. */
+  /** Why it cannot be the same for some ways to call, or for some servers of a modern client. */
   readonly notFor?: Partial<Record<Era | Way, string>>
 }
 
@@ -165,7 +165,7 @@ function changing(kind: 'tool' | 'prompt' | 'resource', notFor?: Row['notFor']):
     const subscription = era === 'modern' ? await client.listen({ [`${kind}sListChanged`]: true }) : undefined
     const heard = await hear(client, `notifications/${kind}s/list_changed`, 1, () => call(toggle))
     await subscription?.close()
-    // Back to what it was, for the next one.
+    // Restore the original state for the next row.
     await call(toggle)
     return heard.length > 0
   }
@@ -183,12 +183,12 @@ async function subscribe(client: Client, era: Era, uri: string): Promise<() => P
     return () => client.unsubscribeResource({ uri })
   }
   const subscription = await client.listen({ resourceSubscriptions: [uri] })
-  // Through a gateway, the server hears of it a moment later.
+  // Through a gateway, the server learns of it a moment later.
   await delay(200)
   return () => subscription.close()
 }
 
-/** The notifications of a kind that come while something runs, and a little later. */
+/** The notifications of one kind that arrive while work runs, and shortly afterwards. */
 async function hear(
   client: Client,
   method: string,

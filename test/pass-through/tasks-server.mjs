@@ -24,7 +24,7 @@ const tools = [...Object.keys(support), 'plain'].map((name) => ({
   ...(era === 'legacy' && name in support ? { execution: { taskSupport: support[name] } } : {}),
 }))
 
-/** Every task, of whichever client. */
+/** The tasks of all clients. */
 const tasks = new Map()
 const DONE = new Set(['completed', 'failed', 'cancelled'])
 const finish = (task, status, more = {}) => {

@@ -45,7 +45,7 @@ async function open(era: Era, upstream: Era, preset: string): Promise<Client> {
   return client
 }
 
-/** What a legacy client of tasks sees. */
+/** What a legacy client with tasks sees. */
 interface Peer {
   ask(method: string, params?: Json): Promise<Json>
   call(name: string): Promise<Json>
@@ -67,13 +67,13 @@ async function begin({ call }: Peer, name: string): Promise<string> {
   return task.taskId
 }
 
-/** Ids and times differ. */
+/** Replaces ids and times, which differ. */
 function normalize(value: unknown, ids: readonly string[]): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => (key.endsWith('At') ? 'time' : inner))
   return JSON.parse(ids.reduce((all, id, i) => all.replaceAll(`"${id}"`, `"ID ${i}"`), text))
 }
 
-/** One row for each thing that clients do with tasks. */
+/** One row for each client action on tasks. */
 const ROWS: Readonly<Record<string, (peer: Peer) => Promise<unknown>>> = {
   async 'a task instead of a result'(peer) {
     const created = (await peer.call('slow')) as { readonly task: { readonly taskId: string } }
@@ -117,7 +117,7 @@ const ROWS: Readonly<Record<string, (peer: Peer) => Promise<unknown>>> = {
       if (method === 'notifications/tasks/status') heard.push(params ?? {})
     }
     let taskId = ''
-    // A client opens its stream a while after it has connected, and misses what was told before.
+    // A client opens its stream a while after connecting, and misses earlier notifications.
     const isHeard = (): boolean => heard.some((status) => status['taskId'] === taskId)
     for (let attempt = 0; attempt < 10 && !isHeard(); attempt++) {
       taskId = await begin(peer, 'slow')
@@ -164,14 +164,14 @@ describe('R53 tasks of a legacy server, for a legacy client', () => {
     expect(String(content[0]?.['text'])).toMatch(/^This result is folded: text on one line, 100,000 characters/)
   })
 
-  it('belong to the client that began them', async () => {
+  it('belong to the client that started them', async () => {
     const [ada, eve] = [await open('legacy', 'legacy', 'all'), await open('legacy', 'legacy', 'all')].map((client) =>
       toPeer(client, false),
     ) as [Peer, Peer]
     const taskId = await begin(ada, 'endless')
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
       await expect(eve.ask(method, { taskId })).rejects.toThrow('There is no task')
-    // Nor by the id that the server knows.
+    // Nor by the server's own id.
     await expect(eve.ask('tasks/get', { taskId: 'task-1' })).rejects.toThrow('There is no task')
     expect(await eve.ask('tasks/list')).toEqual({ tasks: [] })
     expect(await ada.ask('tasks/get', { taskId })).toMatchObject({ status: 'working' })
@@ -186,7 +186,7 @@ const callTool = async (client: Client, preset: string, name: string, signal?: A
 describe.each(ERAS.flatMap((upstream) => ERAS.map((era) => ({ upstream, era }))))(
   'R53 tools that a $upstream server only runs as tasks, for a $era client that does not',
   ({ upstream, era }) => {
-    it.each(['all', 'hidden'])('answer when they are done (%s)', async (preset) => {
+    it.each(['all', 'hidden'])('return their result when they are done (%s)', async (preset) => {
       const client = await open(era, upstream, preset)
       const { content } = await callTool(client, preset, 'must')
       expect(content).toEqual([{ type: 'text', text: 'must is done.' }])
@@ -234,7 +234,7 @@ describe('R53 tasks of a modern server, for a modern client that waits for them'
   }
   const get = async (taskId: string): Promise<Json> => (await ask('tasks/get', taskId, { taskId }))['result'] as Json
 
-  it('are begun, asked for, and done', async () => {
+  it('are started, polled and completed', async () => {
     const taskId = await call('slow')
     await vi.waitFor(async () => expect((await get(taskId))['status']).toBe('completed'))
     expect(await get(taskId)).toMatchObject({ taskId, result: { content: [{ type: 'text', text: 'slow is done.' }] } })

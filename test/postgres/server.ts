@@ -10,12 +10,12 @@ import { removeFolder } from '../remove-folder.ts'
 
 const USER = 'foldout'
 
-/** A PostgreSQL server of a test's own, in a private folder and on a private port. */
+/** A test's own PostgreSQL server, in a private folder and on a private port. */
 export interface PostgresServer {
   readonly port: number
   /** Where the programs came from. */
   readonly from: string
-  /** The address of a database, which is created first if it does not exist. */
+  /** The URL of a database, which is created if it does not exist. */
   createDatabase(name: string): Promise<string>
   /** Stops the server and starts it again; `'crash'` as if it had been killed. */
   restart(how: 'fast' | 'crash'): Promise<void>
@@ -29,7 +29,7 @@ export interface ServerOptions {
   readonly isDurable?: boolean
 }
 
-/** Starts a server of its own. Stop it, or it runs until this process ends. */
+/** Starts a new server. It runs until it is stopped or this process ends. */
 export async function startPostgres({ isDurable = false }: ServerOptions = {}): Promise<PostgresServer> {
   const { folder: programs, from } = findPostgres()
   const owner = findOwner()
@@ -90,7 +90,7 @@ export interface Pgbouncer {
   stop(): Promise<void>
 }
 
-/** Starts pgbouncer in transaction mode before a server; `undefined` on machines that cannot have it. */
+/** Starts pgbouncer in transaction mode in front of a server; `undefined` on machines without it. */
 export async function startPgbouncer({ port: serverPort }: PostgresServer): Promise<Pgbouncer | undefined> {
   const program = findPgbouncer()
   if (program === undefined) return undefined
@@ -129,7 +129,7 @@ export async function startPgbouncer({ port: serverPort }: PostgresServer): Prom
   }
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on its own connection. */
 export async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

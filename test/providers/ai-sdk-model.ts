@@ -8,12 +8,12 @@ type Part = StreamResult['stream'] extends ReadableStream<infer P> ? P : never
 
 export interface ModelRequest {
   readonly options: CallOptions
-  /** As it would be written down when it was made. */
+  /** Serialized when the request was made. */
   readonly tools: string
   readonly prompt: string
 }
 
-/** A model of the AI SDK's own test package that answers request `n` with step `n`. */
+/** A model from the AI SDK's test package that answers request `n` with step `n`. */
 export function scriptedModel(
   script: readonly ModelStep[],
   settings: Pick<NonNullable<ConstructorParameters<typeof MockLanguageModelV3>[0]>, 'supportedUrls'> = {},
@@ -111,7 +111,7 @@ type Reading = Pick<
   'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema' | 'sendsOutputSchema'
 >
 
-/** How to read what a model was asked. */
+/** How to read a model's request. */
 export const modelWire: Reading = {
   sendsOutputSchema: 'without tools',
   getTools: ({ options }) => (options.tools ?? []).map(({ name }) => name),

@@ -36,7 +36,7 @@ describe('anthropic thinking, which is bound to the messages before it', () => {
   const look = [toolNamed('look')]
   const went = async (adapter: ProviderAdapter, asked: Asked = { tools: look }): Promise<readonly Message[]> => {
     const { recorded } = await ask(adapter, asked)
-    // As it comes back from where it was stored.
+    // As it would come back from storage.
     return JSON.parse(JSON.stringify([user('Hello.'), ...recorded])) as Message[]
   }
 
@@ -61,7 +61,7 @@ describe('anthropic thinking, which is bound to the messages before it', () => {
     expect(two.result).toMatchObject({ text: 'Yes.' })
     expect(server?.refused).toEqual([])
     expect(hasThinking(2)).toBe(false)
-    // What was made since then is bound to what is sent now.
+    // Later thinking is bound to what is sent now.
     await ask(adapter, { ...asked, messages: [...one, ...two.recorded, user('Sure?')] })
     expect(server?.refused).toEqual([])
     expect(hasThinking(3)).toBe(true)
@@ -101,7 +101,7 @@ describe('anthropic thinking, which is bound to the messages before it', () => {
     const one = [...(await went(adapter)), user('And?')]
     expect(server?.requests).toHaveLength(3)
     expect([1, 2].map(hasThinking)).toEqual([true, false])
-    // It is remembered, and what was made without it stays.
+    // The refusal is remembered, and later thinking stays.
     const two = await ask(adapter, { tools: look, messages: one })
     await ask(adapter, { tools: look, messages: [...one, ...two.recorded, user('Sure?')] })
     expect(server?.refused).toEqual([refusal])
@@ -168,7 +168,7 @@ describe('anthropic refusals', () => {
     'You have reached your specified API usage limits.',
     'Bad request',
     '',
-  ])('are final if they name no feature of the adapter: %s', async (message) => {
+  ])('are final if they are not about a feature of the adapter: %s', async (message) => {
     const replies: Reply[] = [{ content: [use('toolu_1', 'open')] }]
     const adapter = await start(replies, {
       refusals: [({ body }) => (body.messages.length > 1 ? message : undefined)],
@@ -190,7 +190,7 @@ describe('anthropic refusals', () => {
     expect(warnings(events)).toHaveLength(1)
   })
 
-  it('of a beta that the caller asked for are not answered with fewer features', async () => {
+  it('of a beta that the caller requested do not lead to fewer features', async () => {
     const adapter = await start([], {
       parameters: { betas: ['context-1m-2025-08-07'] },
       refusals: [() => 'Unexpected value(s) `context-1m-2025-08-07` for the `anthropic-beta` header.'],
@@ -221,7 +221,7 @@ describe('anthropic refusals', () => {
     expect(server?.requests).toHaveLength(5)
   })
 
-  it('of references too lead to plain mode, and only then to a warning', async () => {
+  it('of references as well lead to plain mode, and only then to a warning', async () => {
     const adapter = await start([{ content: [use('toolu_1', 'open')] }, { content: [text('Done.')] }], {
       refusals: [
         ({ body }) =>
@@ -315,7 +315,7 @@ describe('anthropic replies that stop early', () => {
     ])
   })
 
-  it('are accepted as they are if they are paused forever', async () => {
+  it('are accepted unchanged if they are paused forever', async () => {
     const paused: Reply = { content: [text('.')], stop: 'pause_turn' }
     const adapter = await start(Array.from({ length: 50 }, () => paused))
     const { result } = await ask(adapter)

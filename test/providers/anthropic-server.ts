@@ -40,19 +40,19 @@ export interface MessagesRequest {
   readonly betas: readonly string[]
 }
 
-/** What a server refuses: the text of its answer with status 400. */
+/** The text of a refusal with status 400; undefined if the server accepts the request. */
 export type Refusal = (request: MessagesRequest) => string | undefined
 
 export interface StrictServer {
   readonly url: string
   readonly requests: readonly MessagesRequest[]
-  /** What it said to the requests that it refused. */
+  /** The texts of its refusals. */
   readonly refused: readonly string[]
   stop(): Promise<void>
 }
 
 /**
- * A server of the Messages interface that refuses what its documentation says is refused, and answers each other request
+ * A server for the Messages API that refuses what its documentation says is refused, and answers each other request
  * with the next reply. Thinking in its replies is bound to the conversation before it.
  */
 export async function startStrictServer(
@@ -108,14 +108,14 @@ const SCHEMA = JSON.parse(
 ) as Schema
 const validator = new Validator(SCHEMA, '7', false)
 
-/** What the interface refuses on every model. */
+/** What the API refuses for every model. */
 export const RULES: readonly Refusal[] = [
   ({ body }) => {
     const { valid, errors } = validator.validate(body)
     return valid ? undefined : `${errors.at(-1)?.instanceLocation}: ${errors.at(-1)?.error}`
   },
   ({ body }) => {
-    // A reply that was paused may be the last word.
+    // A paused reply may come last.
     const wrong = messagesRules(body).filter((text) => text !== 'the model has the last word')
     return wrong.length === 0 ? undefined : `messages: ${wrong.join('; ')}`
   },
@@ -211,7 +211,7 @@ function sendReply(outgoing: ServerResponse, { content, stop }: Reply): void {
   outgoing.end()
 }
 
-/** A block as it is streamed: without what its deltas bring. */
+/** A block as it starts in a stream, without the content of its deltas. */
 function toStream(block: Block): { readonly start: Block; readonly deltas: readonly Block[] } {
   switch (block.type) {
     case 'text':

@@ -23,7 +23,7 @@ const THOUGHT = 'Let me think.'
 export const openaiBehavior: Behavior = { refuse: refuseAll([onToolSchemas, onLoneReasoning]) }
 
 const onFormat = onFormatBesideTools('json mode cannot be combined with tool/function calling')
-/** To fix an answer, servers are asked for a format beside tools; the answer before it is the model's. */
+/** To fix an answer, a format is requested together with tools; the last message is then the model's. */
 const onFormatBeforeFix: Refusal = (body) => (body.messages?.at(-2)?.role === 'assistant' ? undefined : onFormat(body))
 
 /** Servers that speak Chat Completions, each with what it refuses beyond OpenAI. */
@@ -41,7 +41,7 @@ export const compatibleBehaviors = {
   },
 } satisfies Readonly<Record<string, Behavior>>
 
-/** Anthropic, whose thinking is bound to the conversation that it was made in. */
+/** Anthropic, whose thinking is bound to its conversation. */
 export const anthropicBehavior: Behavior = {
   refuse(request) {
     const read = { body: readMessages(request), betas: readBetas(request.headers['anthropic-beta']) }

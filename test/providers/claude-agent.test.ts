@@ -28,9 +28,9 @@ adapterSuite<RecordedRequest>('claudeAgent', {
   hasForeignRepairs: true,
   skips: {
     'malformed call': 'the executable answers such calls itself',
-    'hidden tool': 'the executable answers calls of tools that it does not have itself',
+    'hidden tool': 'the executable itself answers calls of unknown tools',
     prefix: 'the executable sorts the tools by name and rewrites its own reminders in the conversation',
-    refusal: 'the executable sends some refused requests again, with less in them',
+    refusal: 'the executable repeats some refused requests with less content',
     'cut in text': 'the executable does not always get the text before a connection is reset, and then asks again',
   },
   async create({ script }) {

@@ -35,7 +35,7 @@ const apiKey = 'no-secret'
 // A longer tool list invalidates thinking, which is then left out; anthropic-chat.test.ts is about that.
 const { think: _, ...unthinking } = anthropicBehavior
 
-// Each case has a provider of its own, and most of them wait.
+// Each case has its own provider, and most of the time is spent waiting.
 describe.concurrent('adapters', () => {
   httpSuite(
     'openai (Responses, tools added natively)',
@@ -79,7 +79,7 @@ describe.concurrent('adapters', () => {
   })
 })
 
-/** Sends what is meant for an address to the mock provider. */
+/** Redirects requests for a URL to the mock provider. */
 function redirect(address: string, url: string): typeof fetch {
   return (to, init) => fetch((to as string).replace(address, `${url}/v1`), init)
 }

@@ -57,7 +57,7 @@ async function start({ behavior }: Pick<Case, 'behavior'>): Promise<MockProvider
   return provider
 }
 
-/** What the provider got as the user's content, after the request was held against the provider's own types. */
+/** The user's content as the provider got it, after the request was checked against the provider's own types. */
 async function send(name: keyof typeof CASES, input: AgentInput): Promise<unknown> {
   const { wire, create, ...rest } = CASES[name]
   const provider = await start(rest)

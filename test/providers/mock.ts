@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { LLMock } from '@copilotkit/aimock'
 import type { EarlyEnd, ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface RecordedRequest {
   readonly method: string
   readonly path: string
-  /** Without what is secret. */
+  /** Without secrets. */
   readonly headers: Readonly<Record<string, string>>
   readonly raw: string
   readonly body: Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export interface RecordedRequest {
 
 /** What a provider does besides following the script. */
 export interface Behavior {
-  /** What it says to a request that it refuses with status 400, as its documentation says. The script waits. */
+  /** The text of a documented refusal with status 400. The script does not advance. */
   refuse?(request: RecordedRequest): string | undefined
   /** What it thinks before it replies to a request. */
   think?(request: RecordedRequest): { readonly reasoning: string; readonly reasoningSignature?: string }
@@ -34,12 +34,12 @@ const ENDPOINTS = /^\/v1\/(chat\/completions|responses|messages)(\?|$)/
 const SECRETS = new Set(['authorization', 'x-api-key', 'cookie'])
 /** Characters of a text in one part of a streamed reply. */
 const PART_LENGTH = 8
-// For some providers the mock repairs arguments that are not JSON. It is given these instead, which are replaced on the way.
+// For some providers, the mock repairs arguments that are not JSON. So it gets a placeholder, which the proxy replaces.
 const STANDS_FOR_MALFORMED = '{"malformed":true}'
 
 /**
- * A provider that answers the requests that it does not refuse with one step after the other, for clients of OpenAI's Chat Completions and Responses and of
- * Anthropic's Messages. What the answers look like is up to aimock; a proxy before it records and breaks things.
+ * A provider that answers each request it does not refuse with the next step, for clients of OpenAI's Chat Completions and Responses and of
+ * Anthropic's Messages. aimock writes the responses; a proxy in front of it records them and breaks some.
  */
 export async function startMockProvider(
   script: readonly ModelStep[],
@@ -60,7 +60,7 @@ export async function startMockProvider(
   })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    // Some clients ask for other things too, such as whether anybody is there.
+    // Some clients send other requests too, such as health checks.
     if (!ENDPOINTS.test(incoming.url ?? '')) return refuse(outgoing, { refuses: 404 })
     const request = await record(incoming)
     requests.push(request)
@@ -77,7 +77,7 @@ export async function startMockProvider(
     await passOn(request, mock.url, outgoing, step)
   }
 
-  // On a busy machine a client may send its next request on a connection that was just closed because nothing happened for long.
+  // On a busy machine, a client may send its next request on a connection that was just closed for being idle.
   proxy.keepAliveTimeout = 0
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   return {
@@ -113,7 +113,7 @@ async function startModel(
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent' })
   const reply = () => ({ ...toReply(current()), ...think() })
   const isMalformed = () => malformedIn(current()) !== undefined
-  // In one part, so that what stands for malformed arguments is found in one piece.
+  // In one chunk, so that the placeholder for malformed arguments is in one piece.
   mock.on({ predicate: isMalformed }, reply, { chunkSize: 10_000 })
   mock.on({ predicate: () => true }, reply, { chunkSize: PART_LENGTH })
   await mock.start()
@@ -151,7 +151,7 @@ async function passOn(
   step: ModelStep,
 ): Promise<void> {
   const { 'content-length': _, host: __, connection: ___, ...kept } = headers
-  // A connection of its own, for the same reason.
+  // A separate connection, for the same reason.
   const options = { method, headers: { ...kept, authorization: 'Bearer mock' }, agent: false }
   const upstream = httpRequest(`${url}${path}`, options)
   outgoing.on('close', () => upstream.destroy())
@@ -173,7 +173,7 @@ async function passOn(
   outgoing.end()
 }
 
-/** The events of a stream, each with the empty line behind it. */
+/** The events of a stream, each with the empty line after it. */
 async function* eventsOf(response: IncomingMessage): AsyncGenerator<string> {
   response.setEncoding('utf8')
   let rest = ''
@@ -198,5 +198,5 @@ function mangle(step: ModelStep, event: string): string {
   return malformed === undefined ? event : event.replaceAll(asInJson(STANDS_FOR_MALFORMED), asInJson(malformed))
 }
 
-/** A text as it stands in a JSON string. */
+/** A text as it appears inside a JSON string. */
 const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1)

@@ -27,7 +27,7 @@ const call = (rest: object = {}, args: unknown = '{"city":"Oslo"}'): object => (
 })
 const done = reply({ content: 'Done.' })
 const compatible = (baseURL: string): ProviderAdapter => openaiCompatible({ model: 'm', baseURL })
-/** An adapter that takes the server for the one at another address. */
+/** An adapter that believes the server is at another URL. */
 const at = (address: string, url: string): ProviderAdapter =>
   openaiCompatible({
     model: 'm',
@@ -265,7 +265,7 @@ describe('structured output beside tools', () => {
   })
 })
 
-describe('calls that were cut off before their arguments came', () => {
+describe('calls that were cut off before their arguments arrived', () => {
   const begun = (args?: string): object => ({
     tool_calls: [
       { index: 0, id: 'c', function: { name: 'weather', ...(args === undefined ? {} : { arguments: args }) } },

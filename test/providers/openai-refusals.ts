@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** As much of the bodies of both interfaces as is read here. */
+/** The parts of both APIs' bodies that are read here. */
 export interface Body {
   readonly tools?: readonly Tool[]
   readonly messages?: readonly ChatMessage[]
@@ -29,7 +29,7 @@ export interface ChatMessage {
   }[]
 }
 
-/** What a server says to a request that it refuses with status 400. */
+/** The text of a refusal with status 400; undefined if the request is accepted. */
 export type Refusal = (body: Body) => string | undefined
 
 export interface RefusingServer extends AsyncDisposable {
@@ -37,7 +37,7 @@ export interface RefusingServer extends AsyncDisposable {
   readonly requests: readonly Body[]
 }
 
-/** A server that refuses requests as documented, and streams the next reply of its script to the others. */
+/** A server that refuses requests as documented, and answers the others with the next reply of its script. */
 export async function startRefusingServer(
   refusals: readonly Refusal[],
   ...script: readonly (readonly object[])[]
@@ -78,7 +78,7 @@ function stream(response: ServerResponse, events: readonly object[]): void {
 
 const DATA = new Set(['default', 'enum', 'const', 'examples'])
 
-/** OpenAI, LM Studio and Gemini on the schemas of tools. */
+/** How OpenAI, LM Studio and Gemini check tool schemas. */
 export const onToolSchemas: Refusal = ({ tools = [] }) => {
   for (const tool of tools) {
     if (tool.type !== 'function') continue
@@ -107,7 +107,7 @@ export const onMissingReasoning: Refusal = ({ messages = [] }) =>
     ? 'The `reasoning_content` in the thinking mode must be passed back to the API.'
     : undefined
 
-/** Groq, and servers that take no fields but OpenAI's. */
+/** Groq, and servers that accept only OpenAI's fields. */
 export const onPassedReasoning: Refusal = ({ messages = [] }) =>
   messages.some((message) => 'reasoning_content' in message)
     ? "'messages.1' : property 'reasoning_content' is unsupported"
@@ -119,13 +119,13 @@ export const onMissingSignature: Refusal = ({ messages = [] }) =>
     ? 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.'
     : undefined
 
-/** Mistral on the order of messages. */
+/** How Mistral checks the order of messages. */
 export const onUserAfterTool: Refusal = ({ messages = [] }) =>
   messages.some(({ role }, index) => role === 'user' && messages[index - 1]?.role === 'tool')
     ? "Unexpected role 'user' after role 'tool'"
     : undefined
 
-/** Mistral on the ids of calls. */
+/** How Mistral checks call ids. */
 export const onLongCallIds: Refusal = ({ messages = [] }) => {
   const ids = messages.flatMap(({ tool_calls: calls = [], tool_call_id: id }) => [
     ...calls.map((call) => call.id),
@@ -135,13 +135,13 @@ export const onLongCallIds: Refusal = ({ messages = [] }) => {
   return wrong === undefined ? undefined : `Tool call id was ${wrong} but must be a-z, A-Z, 0-9, with a length of 9.`
 }
 
-/** Servers that take no format beside tools, each in its own words. */
+/** Servers that do not accept a format together with tools, each in its own words. */
 export const onFormatBesideTools =
   (message: string): Refusal =>
   ({ tools = [], response_format: format }) =>
     tools.length > 0 && format ? message : undefined
 
-/** OpenAI's Responses on reasoning that nothing follows. */
+/** How OpenAI's Responses checks reasoning that nothing follows. */
 export const onLoneReasoning: Refusal = ({ input = [] }) => {
   const lone = input.find(
     ({ type }, index) =>

@@ -1,6 +1,6 @@
 /**
- * Rules of the interfaces that their types do not say, but their servers enforce: who may speak after whom, and that
- * calls and results match. Each gives what is wrong, or nothing.
+ * Rules of the APIs that their types do not express but their servers enforce: who may speak after whom, and that
+ * calls and results match. Each returns the problems.
  */
 export type Rule = (body: Readonly<Record<string, unknown>>) => readonly string[]
 
@@ -86,7 +86,7 @@ export const messagesRules: Rule = (body) => {
   return [...wrong, ...twice(messages.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_use')))]
 }
 
-/** For all interfaces: names that tools may have, each once. */
+/** For all APIs: tool names must be valid and unique. */
 export function toolNameRules(names: readonly string[]): readonly string[] {
   const bad = names.filter((name) => !/^[\w-]{1,64}$/.test(name)).map((name) => `'${name}' cannot name a tool`)
   return [...bad, ...twice(names.map((id) => ({ id })))]

@@ -4,7 +4,7 @@ import type { AdapterSuiteOptions } from '../../packages/foldout/src/testing/ada
 import type { RecordedRequest } from './mock.ts'
 import { chatRules, messagesRules, responsesRules, toolNameRules, type Rule } from './rules.ts'
 
-/** How to read the requests of one interface. */
+/** How to read the requests of one API. */
 export type Wire = Required<
   Pick<
     AdapterSuiteOptions<RecordedRequest>,
@@ -18,7 +18,7 @@ export type Wire = Required<
  */
 export type Additions = 'native' | 'reference' | 'plain'
 
-// Only as much of the bodies as is read here; they are judged whole by the schemas.
+// Only the parts of the bodies that are read here; the schemas check them whole.
 interface NamedTool {
   readonly name: string
   readonly defer_loading?: boolean
@@ -44,7 +44,7 @@ interface MessagesBody {
   readonly output_config?: { readonly format?: { readonly schema?: unknown } }
 }
 
-/** `isCompatible`: a server that takes more than OpenAI, and no format beside tools. */
+/** `isCompatible`: a server that accepts more than OpenAI, but no format together with tools. */
 export function chatWire({ isCompatible = false } = {}): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ChatBody
   const getTools = (request: RecordedRequest) => (body(request).tools ?? []).map((tool) => tool.function.name)
@@ -58,7 +58,7 @@ export function chatWire({ isCompatible = false } = {}): Wire {
   }
 }
 
-/** `toJudged`: the body as it is held against the types, for clients that send what works though the types do not have it. */
+/** `toJudged`: the body to check against the types, for clients that send valid fields the types do not have. */
 export function responsesWire(additions: Additions, toJudged?: ToJudged): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ResponsesBody
   const getTools = (request: RecordedRequest) => {
@@ -99,14 +99,14 @@ function getText(content: NonNullable<MessagesBlock['content']>): string {
   return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')
 }
 
-/** In the order of the providers' caches: tools, system text, conversation; before them what all requests must share. */
+/** In the order of the providers' caches: first what all requests must share, then tools, system text, conversation. */
 function getPrefixes(
   { body, headers }: RecordedRequest,
   additions: Additions,
   conversation: string,
 ): readonly string[] {
   const { tools: all, system, instructions, [conversation]: messages, ...others } = body
-  // The provider does not show the model tools that are not loaded, so they are not part of what it caches either.
+  // The provider does not show unloaded tools to the model, so they are not part of the cache either.
   const tools = (all as readonly NamedTool[] | undefined)?.filter((tool) => tool.defer_loading !== true)
   // The order of betas has no meaning.
   const shared = said([headers['anthropic-beta']?.split(',').toSorted(), others])
@@ -114,16 +114,16 @@ function getPrefixes(
   return additions !== 'plain' ? [`${shared}${said(tools)}${rest}`] : [`${shared}${open(tools)}`, rest]
 }
 
-// Cache marks are not part of it: they move along with the conversation.
+// Without cache marks, which move along with the conversation.
 const said = (value: unknown): string =>
   JSON.stringify(value ?? null, (key, field: unknown) => (key === 'cache_control' ? undefined : field))
 
-/** A list that may go on. */
+/** A list that may continue. */
 const open = (list: unknown): string => said(list ?? []).slice(0, -1)
 
 type ToJudged = (body: RecordedRequest['body']) => RecordedRequest['body']
 
-/** Holds requests against the schema that was made of the types of the provider's own SDK, and the rules beside it. */
+/** Checks requests against the schema generated from the types of the provider's own SDK, and against the rules. */
 function judge(
   schemaName: string,
   expectedPath: string,
@@ -136,7 +136,7 @@ function judge(
   return (request) => {
     const { method, path, raw, body } = request
     const { valid, errors } = validator.validate(toJudged(body))
-    // The deepest place says most.
+    // The deepest error says most.
     const deepest = errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length).slice(0, 5)
     const wrong = valid
       ? [...rule(body), ...toolNameRules(getTools(request))]
@@ -146,7 +146,7 @@ function judge(
   }
 }
 
-/** Without the fields that compatible servers want back. */
+/** Without the fields that compatible servers expect back. */
 function withoutExtras(body: RecordedRequest['body']): RecordedRequest['body'] {
   const text = JSON.stringify(body, (key, value: unknown) =>
     key === 'reasoning_content' || key === 'extra_content' ? undefined : value,

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '..', '..')
 const file = 'test/types/cases/mistakes.ts'
 
-/** What the compiler says of each case, by the case's name. */
+/** The compiler's message for each case, by the case's name. */
 function messages(): Map<string, string> {
   const lines = readFileSync(join(root, file), 'utf8').split('\n')
   const cases = new Map<string, string>()

@@ -17,7 +17,7 @@ export interface PublicExport {
 type Sources = ReadonlyMap<string, Source>
 type Export = Source['module']['staticExports'][number]['entries'][number]
 
-/** Every name of every entry; one that two entries export is listed twice. */
+/** Every export of every entry. A name that two entries export is listed twice. */
 export function listPublicExports(sources: readonly Source[]): readonly PublicExport[] {
   const byPath: Sources = new Map(sources.map((source) => [source.path, source]))
   return sources.filter(({ path }) => isEntry(path)).flatMap((entry) => listExports(entry, byPath))
@@ -61,7 +61,7 @@ function getExports({ module }: Source): readonly Export[] {
   return module.staticExports.flatMap(({ entries }) => entries)
 }
 
-/** `export * from …`. The parser declares the kinds as an enum and has no values for it. */
+/** `export * from …`. The parser's enum of kinds has no values at run time. */
 function isStar({ importName }: Export): boolean {
   const kind: string = importName.kind
   return kind === 'AllButDefault'
@@ -83,11 +83,11 @@ interface Declaration {
   readonly path: string
   readonly isType: boolean
   readonly doc: string
-  /** Whether another package declares it, which documents it there. */
+  /** Whether another package declares the name, and so documents it. */
   readonly isForeign?: boolean
 }
 
-/** Follows re-exports, also by way of an import, to the file that declares a name. */
+/** Follows re-exports, including those through an import, to the file that declares a name. */
 function findDeclaration(source: Source, name: string, sources: Sources): Declaration | undefined {
   const item = getExports(source).find(({ exportName }) => exportName.name === name)
   if (item?.moduleRequest) {
@@ -116,7 +116,7 @@ function findIn(source: Source, target: string, name: string, sources: Sources):
 
 const TYPES = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration'])
 
-/** The first documented declaration of a name at the top of a file: one of several overloads may carry the comment. */
+/** The first documented top-level declaration of a name: any of several overloads may have the comment. */
 function findStatement(source: Source, name: string): Declaration | undefined {
   const found = source.program.body.flatMap((statement) => {
     const declaration =
@@ -135,7 +135,7 @@ function getDeclaredNames(statement: Source['program']['body'][number]): readonl
   return id?.type === 'Identifier' && id.name !== undefined ? [id.name] : []
 }
 
-/** The doc comment that ends where a statement begins. */
+/** The doc comment right before a statement. */
 function getDoc({ text, comments }: Source, start: number): string {
   const before = comments.findLast(({ end }) => end <= start)
   if (before?.type !== 'Block' || !before.value.startsWith('*')) return ''

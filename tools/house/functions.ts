@@ -22,7 +22,7 @@ interface Node {
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
 
-/** Counts what the table shows about the inside of a file. */
+/** Counts the constructs in a file that the report shows. */
 export function countSyntax(source: Source): SyntaxCounts {
   const lineAt = createLineFinder(source.text)
   const functions: NamedFunction[] = []
@@ -45,7 +45,7 @@ export function countSyntax(source: Source): SyntaxCounts {
   return { functions: functions.sort((a, b) => a.line - b.line), nonNull, ternaries }
 }
 
-/** `getName` of a function or of what gives one its name: a variable, a property, a method. */
+/** The name of a function, or of the variable, property or method it is assigned to. */
 function getName(node: Node): string | undefined {
   const { id, key } = node as { id?: unknown; key?: unknown }
   if (isNaming(node)) return getIdentifier(node.type === 'VariableDeclarator' ? id : key)
@@ -74,7 +74,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Partial<Node>).type === 'string'
 }
 
-/** Line numbers by offset, found by halving. */
+/** Finds line numbers by offset, with a binary search. */
 function createLineFinder(text: string): (offset: number) => number {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

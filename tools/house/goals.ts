@@ -10,7 +10,7 @@ export interface Measure {
   readonly goal?: number
 }
 
-/** The values reached so far, by the name of the measure. A measure may not become worse than its value here. */
+/** The best values so far, by measure. A measure must not become worse than its value here. */
 export type Ratchet = Readonly<Record<string, number>>
 
 export function getMeasures(house: House): readonly Measure[] {
@@ -55,8 +55,8 @@ export function getMeasures(house: House): readonly Measure[] {
 }
 
 /**
- * Finds measures that are worse than both their goal and the value reached before. A measure without a goal is compared with the
- * value reached before; one that the file does not name is compared with its goal alone.
+ * Finds measures that are worse than both their goal and their best value. A measure without a goal is compared with its
+ * best value; one that is not in the file is compared with its goal only.
  */
 export function findRegressions(measures: readonly Measure[], ratchet: Ratchet): readonly string[] {
   return measures.flatMap(({ name, label, value, goal }) => {
@@ -71,7 +71,7 @@ export function readRatchet(file: string): Ratchet {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ratchet) : {}
 }
 
-/** Saves better values. Worse values are not saved, and measures that have met their goal are removed for good. */
+/** Saves improved values. Worse values are not saved, and measures that have met their goal are removed permanently. */
 export function tightenRatchet(file: string, measures: readonly Measure[]): void {
   const before = readRatchet(file)
   const open = measures.filter(({ value, goal }) => goal === undefined || value > goal)

@@ -48,11 +48,11 @@ export interface House {
 interface PerFile {
   readonly count: number
   readonly perKiloLine: number
-  /** The files with most of them first. */
+  /** Files with the most first. */
   readonly files: readonly { readonly path: string; readonly count: number }[]
 }
 
-/** Measures the sources below a folder; importers and re-exports are looked up in all of them. */
+/** Measures the sources below a folder. Importers and re-exports are looked up in all sources. */
 export function measureHouse(all: readonly Source[], under = ''): House {
   const sources = all.filter(({ path }) => path.startsWith(under))
   if (sources.length === 0) throw new Error(`There are no source files below '${under}'.`)
@@ -114,7 +114,7 @@ function sumUp(files: PerFile['files'], lines: number): PerFile {
   }
 }
 
-/** One row per declaration: a name that two entries export needs one comment. */
+/** One row per declaration: a name that two entries export needs only one comment. */
 function removeRepeated(exports: readonly PublicExport[]): readonly PublicExport[] {
   return [...new Map(exports.map((item) => [`${item.path}#${item.name}`, item])).values()]
 }
@@ -127,8 +127,8 @@ function measureEntries(exports: readonly PublicExport[]): readonly EntrySize[] 
 }
 
 /**
- * Finds small files with one importer, which may belong into the importer. An entry does not count as one, and a file that is
- * imported when it is needed is a file for that reason.
+ * Finds small files with one importer, which may belong in the importer. An entry does not count as an importer, and a file that is
+ * loaded on demand has to be separate.
  */
 function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
   const importers = new Map<string, Set<string>>()
@@ -143,7 +143,7 @@ function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
   }
   return (
     sources
-      // Limits have a file of their own in every room, however few they are.
+      // Limits have their own file in every room, however few there are.
       .filter(({ path, lines }) => lines < SMALL_FILE && !path.endsWith('/limits.ts'))
       .filter(({ path }) => !isEntry(path) && !lazy.has(path))
       .flatMap(({ path, lines }) => {

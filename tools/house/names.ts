@@ -71,7 +71,7 @@ const IRREGULAR = new Set([
   'written',
 ])
 
-/** Keywords of JSON Schema, which functions that check them are named after. */
+/** JSON Schema keywords, after which the functions that check them are named. */
 const KEYWORDS = new Set(['allOf', 'anyOf', 'oneOf'])
 
 /** `keysOf`, `textOf`: a name that does not say what the function does. `isRecordOf` is allowed, because it asks a question. */

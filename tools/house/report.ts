@@ -2,13 +2,13 @@ import type { NamedFunction } from './functions.ts'
 import { getMeasures, type Ratchet } from './goals.ts'
 import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
 
-/** How many rows of a long list are printed, unless all are asked for. */
+/** How many rows of a long list are printed without `--all`. */
 const MOST_ROWS = 12
 
 export interface ReportOptions {
   /** Every row of every list. */
   readonly all: boolean
-  /** Entries and the ratchet concern the whole repository. */
+  /** Whether to show entries and the ratchet, which concern the whole repository. */
   readonly isWhole: boolean
   readonly ratchet: Ratchet
 }

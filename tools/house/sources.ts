@@ -49,7 +49,7 @@ export function parseSource(path: string, text: string): Source {
   return { path, text, lines: countLines(text), program, module, comments }
 }
 
-/** The repository path that a relative import of a file leads to, or undefined for a package. */
+/** The repository path that a relative import resolves to; undefined for a package. */
 export function resolveImport(from: string, target: string): string | undefined {
   return target.startsWith('.') ? join(dirname(from), target) : undefined
 }
@@ -66,7 +66,7 @@ export function getImportTargets(source: Source): readonly string[] {
   ]
 }
 
-/** The modules that a file imports when it needs them, as written. */
+/** The modules that a file imports on demand, as written. */
 export function getDynamicTargets({ text, module }: Source): readonly string[] {
   return module.dynamicImports.flatMap(({ moduleRequest }) => {
     const literal = /^['"](.+)['"]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))

@@ -4,7 +4,7 @@ const K1 = 1.2
 const B = 0.75
 const WEIGHTS = { name: 3, source: 3, tags: 1.5, category: 1.5, description: 1, parameters: 0.5 } as const
 
-/** Fielded BM25 as the data's README describes it: what word vectors have to add to. */
+/** Fielded BM25 as described in the data's README: the baseline for word vectors. */
 export interface Bm25f {
   /** Every tool's score for a query's terms. */
   computeScores(terms: readonly string[]): Float32Array

@@ -2,13 +2,13 @@ import { matrix, transposed, type Matrix } from './matrix.ts'
 import { orthonormalize } from './principal.ts'
 import { createRandom } from './random.ts'
 
-/** How far apart two words may stand. */
+/** How far apart two words may be. */
 const REACH = 10
 const PASSES = 3
-/** More directions than are wanted, so that the last of those are exact too. */
+/** Extra directions, so that the last ones that are kept are exact too. */
 const EXTRA = 16
 
-/** Words as rows in the strongest directions in which they stand together: positive pointwise mutual information, SVD. */
+/** Words as rows in the strongest directions of their co-occurrence: positive pointwise mutual information, SVD. */
 export function cooccurrenceVectors(
   texts: readonly Int32Array[],
   size: number,
@@ -28,7 +28,7 @@ export function cooccurrenceVectors(
     basis = transposed(multiply(information, transposed(basis)))
     orthonormalize(basis)
   }
-  // The matrix is symmetric, so what it makes of a direction is that direction by its strength.
+  // The matrix is symmetric, so it only scales each of its directions by its strength.
   const image = multiply(information, transposed(basis)).values
   const strengths = new Float64Array(width)
   for (let i = 0; i < image.length; i++) strengths[i % width]! += image[i]! ** 2
@@ -61,7 +61,7 @@ function mutualInformation(texts: readonly Int32Array[], size: number): Sparse {
       }
     }
   }
-  // Shares are smoothed, so that rare words do not stand out by chance.
+  // Frequencies are smoothed, so that rare words do not stand out by chance.
   const smooth = sums.map((sum) => sum ** 0.75)
   const total = smooth.reduce((all, value) => all + value, 0)
   const starts = new Int32Array(size + 1)

@@ -21,7 +21,7 @@ export interface LabeledSet {
   readonly queries: readonly LabeledQuery[]
 }
 
-/** Sets whose queries choose weights. Neither their queries nor their tools are learned from. */
+/** Sets for tuning weights. Training uses neither their queries nor their tools. */
 export const DEV_SETS = [
   'azure-mcp',
   'bfcl-live',

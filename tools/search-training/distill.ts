@@ -2,7 +2,7 @@ import { dots, matrix, type Matrix } from './matrix.ts'
 import { principalDirections } from './principal.ts'
 import { createRandom } from './random.ts'
 
-/** A text of which the teacher has said what it means: its words in the vocabulary, each once, and how much each counts. */
+/** A text with the teacher's vector: its words in the vocabulary, each once, and how much each counts. */
 export interface Lesson {
   readonly words: Int32Array
   readonly counts: Float32Array
@@ -18,8 +18,8 @@ export interface Student {
 }
 
 /**
- * Learns word vectors whose weighted sums point where the teacher's sentence vectors point (Adagrad on the cosine), starting from
- * given ones. The sums are compared with the strongest directions of what the teacher says.
+ * Learns word vectors whose weighted sums point in the direction of the teacher's sentence vectors (Adagrad on the cosine), starting from
+ * given ones. The sums are compared along the strongest directions of the teacher's vectors.
  */
 export function distill(
   lessons: readonly Lesson[],
@@ -55,7 +55,7 @@ export function distill(
       let cosine = 0
       for (let d = 0; d < dimensions; d++) cosine += (sum[d]! / length) * targets.values[target + d]!
       cosines += cosine
-      // The gradient of the cosine by the sum.
+      // The gradient of the cosine with respect to the sum.
       for (let d = 0; d < dimensions; d++) sum[d] = (targets.values[target + d]! - (cosine * sum[d]!) / length) / length
       for (let k = 0; k < words.length; k++) {
         const word = words[k]!
@@ -79,7 +79,7 @@ export function distill(
   return { vectors: matrix(size, dimensions, vectors), emphasis }
 }
 
-/** Says the teacher's rows in fewer dimensions: along their strongest directions, each row of length 1. */
+/** Reduces the teacher's rows to fewer dimensions: their strongest directions, each row of length 1. */
 export function reduce(rows: Matrix, directions: Matrix): Matrix {
   const reduced = dots(rows, directions)
   for (let from = 0; from < reduced.values.length; from += directions.rows) {

@@ -3,7 +3,7 @@ import { createBm25f } from './bm25f.ts'
 import type { LabeledSet } from './data.ts'
 import { getFieldTerms, type FieldTerms } from './fields.ts'
 
-/** Turns terms into unit vectors; what is measured. */
+/** Turns terms into unit vectors. This is what is measured. */
 export interface Encoder {
   readonly dimensions: number
   query(terms: readonly string[]): Float32Array | undefined

@@ -7,12 +7,12 @@ import { queryText, thinned, toolText } from './texts.ts'
 import { RIGHT, type Batch } from './trainer.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** Words left out of every text when it is learned from. */
+/** Words left out of every text in training. */
 const THINNED = 0.1
 const QUERIES = 96
 const CANDIDATES = 256
 const DESCRIPTIONS = 192
-/** So many tools of a server come together, to be told apart. */
+/** How many tools of a server come together, so that the model learns to distinguish them. */
 const SIBLINGS = 4
 const SENTENCE_END = /(?<=[.!?])\s+|\n+/
 const SHORTEST_SENTENCE = 3
@@ -28,8 +28,8 @@ interface TrainingSet {
 }
 
 /**
- * Batches of labeled queries: those of one set, among tools of that set. A set of n queries comes up as often as n to the
- * power of `balance`, so that the largest does not drown the others.
+ * Batches of labeled queries of one set, among tools of that set. A set of n queries comes up as often as n to the
+ * power of `balance`, so that the largest does not drown out the others.
  */
 export function createLabeledExamples(
   vocabulary: Vocabulary,
@@ -66,7 +66,7 @@ export function createLabeledExamples(
   }
 }
 
-/** Batches that need no labels: names with their descriptions, sentences with the rest of theirs. */
+/** Batches without labels: names with their descriptions, and sentences with the rest of their descriptions. */
 export function createDescriptionExamples(
   vocabulary: Vocabulary,
   described: readonly LabeledTool[],

@@ -3,7 +3,7 @@ import { FIELDS, getFieldTexts } from '../../packages/foldout/src/catalog/search
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 import type { LabeledTool } from './data.ts'
 
-/** The terms of a tool by where they stand, as a search index has them. */
+/** The terms of a tool by field, as in a search index. */
 export type FieldTerms = Readonly<Record<SearchField, readonly string[]>>
 
 export function getFieldTerms(tool: LabeledTool): FieldTerms {

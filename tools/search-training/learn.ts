@@ -16,14 +16,14 @@ export interface Settings {
   readonly words: number
   readonly dimensions: number
   readonly steps: number
-  /** What share of the batches are labeled queries; the others are descriptions. */
+  /** The share of batches with labeled queries; the others are descriptions. */
   readonly labeled: number
   /** A set of n queries comes up as often as n to this power. */
   readonly balance: number
   readonly temperature: number
-  /** Whether to start from general English, from how words stand together in tools, or both. */
+  /** Whether to start from general English, from co-occurrence in tools, or both. */
   readonly general: boolean
-  /** Whether to start from a student of a sentence encoder, and with the weights of words that it learned. */
+  /** Whether to start from a student of a sentence encoder, including its word weights. */
   readonly student: boolean
   readonly learnedEmphasis: boolean
   readonly cooccurrence: boolean
@@ -43,10 +43,10 @@ export const SETTINGS: Settings = {
   cooccurrence: true,
 }
 
-/** How much a word of this share of all words weighs half of a rare one, before that is learned. */
+/** A word with this share of all words starts with half the weight of a rare one. */
 const COMMON_SHARE = 1e-3
 const RATES = { map: 0.001, shift: 0.03, emphasis: 0.05, field: 0.02 } as const
-/** Names and descriptions ask for each other alike; of tools only queries ask. */
+/** Names and descriptions are matched in both directions; queries only to tools. */
 const BACKWARD = { labeled: 0.2, described: 0.5 } as const
 const LONGEST_PARAMETERS = 60
 
@@ -106,7 +106,7 @@ export async function learn(
   return { model, vocabulary }
 }
 
-/** The logarithm of what a word counts: its weight times the length of its vector. */
+/** The logarithm of a word's influence: its weight times the length of its vector. */
 function getEmphasis({ vectors: { values, columns }, emphasis }: Student): Float32Array {
   return emphasis.map((weight, word) => {
     let square = 1e-9

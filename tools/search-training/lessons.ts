@@ -7,9 +7,9 @@ const SENTENCE_END = /(?<=[.!?])\s+|\n+/
 const SHORTEST_SENTENCE = 3
 const LONGEST_SENTENCE = 300
 const MOST_SENTENCES = 4
-/** So many queries of a set are enough: the largest has nine in ten of all. */
+/** The most queries taken from one set: the largest has nine tenths of all queries. */
 const MOST_QUERIES = 6_000
-/** Texts that the teacher is asked about: requests, and what tools are called and do, sentence by sentence. */
+/** Texts for the teacher to encode: requests, tool names and descriptions, sentence by sentence. */
 export function getLessons(corpus: readonly LabeledTool[], sets: readonly LabeledSet[]): readonly string[] {
   const lessons = new Set<string>()
   for (const { queries } of sets) {

@@ -17,7 +17,7 @@ export function transposed({ rows, columns, values }: Matrix): Matrix {
   return matrix(columns, rows, turned)
 }
 
-/** The dot product of each row of one with each row of the other. In tiles, since a single sum waits for every addition. */
+/** The dot product of each row of one with each row of the other. In tiles, because a single running sum would wait for every addition. */
 export function dots(left: Matrix, right: Matrix): Matrix {
   const { rows, columns: width, values: a } = left
   const { rows: columns, values: b } = right

@@ -1,6 +1,6 @@
 import { matrix, type Matrix } from './matrix.ts'
 
-/** A text as the model sees it: words of the vocabulary, how much each counts, and where it stands. */
+/** A text as the model sees it: words of the vocabulary, how much each counts, and its field. */
 export interface Text {
   readonly words: Int32Array
   readonly counts: Float32Array
@@ -9,7 +9,7 @@ export interface Text {
 
 export const FIELDS = ['query', 'name', 'source', 'description', 'tags', 'category', 'parameters'] as const
 export const QUERY = FIELDS.indexOf('query')
-/** Where the weights of fields start. */
+/** The initial weights of fields. */
 const FIELD_WEIGHTS = {
   query: 1,
   name: 1,
@@ -23,9 +23,9 @@ const FIELD_WEIGHTS = {
 export interface Model {
   readonly size: number
   readonly dimensions: number
-  /** Where words start: from general language and from how tools are described. Not learned. */
+  /** The initial vectors of words, from general language and from tool descriptions. Not learned. */
   readonly start: Float32Array
-  /** Learned for all words at once, so that words without examples move along with the others. */
+  /** Learned for all words together, so that words without examples move along with the others. */
   readonly map: Float32Array
   /** Learned for each word. */
   readonly shift: Float32Array
@@ -45,7 +45,7 @@ export function createModel(start: Float32Array, dimensions: number, emphasis: F
   return { size, dimensions, start, map, shift: new Float32Array(start.length), emphasis: both, fieldEmphasis }
 }
 
-/** Where in `emphasis` the weight of a text's word is. */
+/** The index in `emphasis` of the weight of a text's word. */
 export function emphasisAt(model: Model, text: Text, k: number): number {
   return text.fields[k] === QUERY ? text.words[k]! : model.size + text.words[k]!
 }

@@ -4,7 +4,7 @@ import { FIELDS, getWordVectors, type Model } from './model.ts'
 
 const LARGEST = DIGITS.length - 1 - ZERO
 
-/** A model as a table of six-bit numbers. Each row has its own scale, which goes into its weights. */
+/** A model as a table of six-bit numbers. Each row has its own scale, which is folded into its weights. */
 export function pack(model: Model, words: readonly string[]): PackedVectors {
   const { dimensions, size, emphasis } = model
   const vectors = getWordVectors(model).values
@@ -18,7 +18,7 @@ export function pack(model: Model, words: readonly string[]): PackedVectors {
   }
   const logarithms = heads.flat().sort((a, b) => a - b)
   const high = logarithms.at(-1)!
-  // Words that count almost nothing need no exact weight.
+  // Words with almost no weight do not need an exact one.
   const low = Math.max(logarithms[0]!, high - 9)
   const digit = (value: number): string =>
     DIGITS[Math.round((Math.max(0, value - low) / (high - low)) * (DIGITS.length - 1))]!
@@ -31,7 +31,7 @@ export function pack(model: Model, words: readonly string[]): PackedVectors {
   }
 }
 
-/** How many words a module of the table has: few enough to load one without keeping a process busy for long. */
+/** How many words a module of the table has: few enough to load one without blocking a process for long. */
 const PART_WORDS = 3_000
 
 /** The modules that carry a table, by the names of their files. */

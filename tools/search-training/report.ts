@@ -2,7 +2,7 @@ import { evaluate, type DevSet, type Encoder } from './evaluate.ts'
 
 export const MEAN_SETS = ['azure-mcp', 'bfcl-live', 'sgd', 'toolbench-stable', 'mcp-xl-dev']
 
-/** A line for each weight of the cosine: nDCG@10 of each set and in the mean, and the golden set's recall@5. */
+/** One line per weight of the cosine: nDCG@10 of each set and on average, and the golden set's recall@5. */
 export function report(sets: readonly DevSet[], encoder: Encoder | undefined, weights: readonly number[]): string {
   const scores = sets.map((set) => evaluate(set, encoder, weights))
   const lines = weights.map((weight, at) => {

@@ -7,21 +7,21 @@ import type { Vocabulary } from './vocabulary.ts'
 
 const COOCCURRENCE_DIMENSIONS = 64
 const COOCCURRENCE_WEIGHT = 0.6
-/** How much GloVe counts beside a student of a sentence encoder. */
+/** The weight of GloVe next to a student of a sentence encoder. */
 const GENERAL_WEIGHT = 0.5
 const FEWEST_OCCURRENCES = 3
-/** A word that neither source knows starts near nowhere. */
+/** The initial length of a word that neither source knows. */
 const UNKNOWN_LENGTH = 0.2
 
 export interface Sources {
   readonly general: ReadonlyMap<string, GeneralWord> | undefined
-  /** What a student of a sentence encoder knows of each word. */
+  /** The vectors of a student of a sentence encoder. */
   readonly student: Matrix | undefined
-  /** Texts to count in which words stand together. */
+  /** Texts in which to count co-occurrence. */
   readonly texts: readonly (readonly string[])[] | undefined
 }
 
-/** Where each word starts: what it means in general English beside where it stands in tools, in so many dimensions. */
+/** The initial vector of each word: its meaning in general English and its co-occurrence in tools, in this many dimensions. */
 export function startVectors(vocabulary: Vocabulary, sources: Sources, dimensions: number, seed: number): Float32Array {
   const blocks: { readonly vectors: Matrix; readonly weight: number }[] = []
   const { general, student, texts } = sources
@@ -69,7 +69,7 @@ function toolVectors(vocabulary: Vocabulary, texts: readonly (readonly string[])
   return vectors
 }
 
-/** Around the mean of all that are known, each of length 1; the others are nothing. */
+/** Centers the known rows around their mean, each with length 1; the others are zero. */
 function centre({ rows, columns, values }: Matrix, isKnown: (row: number) => boolean): void {
   const mean = new Float64Array(columns)
   let known = 0

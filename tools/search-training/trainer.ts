@@ -17,21 +17,21 @@ export interface Rates {
   readonly emphasis: number
   readonly field: number
   readonly temperature: number
-  /** What share of the loss goes from tools to queries. */
+  /** The share of the loss from tools to queries. */
   readonly backward: number
 }
 
 export interface Trainer {
-  /** Learns from one batch; gives the loss. */
+  /** Learns from one batch; returns the loss. */
   step(batch: Batch, rates: Rates): number
 }
 
 interface Encoded {
   readonly texts: readonly Text[]
   readonly weights: readonly Float32Array[]
-  /** Weighted sums of the words' starts. */
+  /** Weighted sums of the words' initial vectors. */
   readonly bases: Matrix
-  /** What the texts mean, each of length 1. */
+  /** The vectors of the texts, each of length 1. */
   readonly units: Matrix
   readonly lengths: Float64Array
 }
@@ -81,7 +81,7 @@ export function createTrainer(model: Model): Trainer {
     return { texts, weights, bases, units, lengths }
   }
 
-  /** Adds what the gradient of the unit vectors means for everything that is learned. */
+  /** Propagates the gradient of the unit vectors to everything that is learned. */
   const goBack = ({ texts, weights, bases, units, lengths }: Encoded, gradients: Matrix): void => {
     const { values } = gradients
     for (let at = 0; at < texts.length; at++) {
@@ -115,7 +115,7 @@ export function createTrainer(model: Model): Trainer {
     }
   }
 
-  /** Adam for the map, Adagrad for what only some batches touch. */
+  /** Adam for the map, Adagrad for parameters that only some batches touch. */
   const update = (rates: Rates): void => {
     steps++
     const correction = Math.sqrt(1 - 0.999 ** steps) / (1 - 0.9 ** steps)
@@ -143,7 +143,7 @@ export function createTrainer(model: Model): Trainer {
       }
     }
     touched.length = 0
-    // The field of queries stands alone in its texts, so its weight means nothing.
+    // Queries have only one field, so its weight has no effect.
     for (let field = 1; field < FIELDS.length; field++) {
       fieldSquare[field]! += fieldGradient[field]! ** 2
       fieldEmphasis[field]! -= (rates.field * fieldGradient[field]!) / (Math.sqrt(fieldSquare[field]!) + 1e-6)
@@ -172,7 +172,7 @@ export function createTrainer(model: Model): Trainer {
   }
 }
 
-/** Of each row, or each column, against those that are right; adds to the gradient and gives the loss. */
+/** The loss of each row, or each column, against the right ones. Adds to the gradient. */
 function crossEntropy(logits: Matrix, labels: Int8Array, gradient: Matrix, share: number, byColumn: boolean): number {
   const lines = byColumn ? logits.columns : logits.rows
   const length = byColumn ? logits.rows : logits.columns

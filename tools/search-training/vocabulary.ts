@@ -3,17 +3,17 @@ import type { GeneralWord } from './glove.ts'
 export interface Vocabulary {
   readonly words: readonly string[]
   readonly getId: ReadonlyMap<string, number>
-  /** How often each word occurs in what is learned from. */
+  /** How often each word occurs in the training texts. */
   readonly counts: Float64Array
-  /** Each word's share of all words, half from what is learned from and half from general English. */
+  /** Each word's share of all words, half from the training texts and half from general English. */
   readonly shares: Float64Array
 }
 
 const LONGEST = 30
-/** A word that general English does not know has to occur so often to be learned. */
+/** How often a word that is not in general English must occur to be learned. */
 const FEWEST = 3
 
-/** The words of the texts, the frequent ones first, then those of general English that requests may have beside them. */
+/** The words of the texts, most frequent first, then words of general English that requests may contain. */
 export function createVocabulary(
   texts: Iterable<readonly string[]>,
   general: ReadonlyMap<string, GeneralWord>,

@@ -1,10 +1,10 @@
 const LONGEST_TEXT = 126
 const LONGEST_WORD = 100
 const ACCENTS = /\p{Mn}/gu
-/** A word, a mark of punctuation, or a character of a script without spaces. */
+/** A word, a punctuation mark, or a character of a script without spaces. */
 const TOKEN = /\p{scx=Han}|[\p{L}\p{N}\p{M}]+?(?=\p{scx=Han}|[^\p{L}\p{N}\p{M}]|$)|[^\s\p{L}\p{N}\p{M}\p{C}]/gu
 
-/** Splits a text into the pieces of words that BERT knows (WordPiece, the longest first), as numbers. */
+/** Splits a text into BERT's word pieces (WordPiece, longest first), as numbers. */
 export function createWordPieces(tokenizer: string): (text: string) => readonly number[] {
   const { model } = JSON.parse(tokenizer) as { model: { vocab: Record<string, number> } }
   const ids = new Map(Object.entries(model.vocab))

@@ -1,5 +1,5 @@
 // Builds the documentation site from docs/: `npm run docs`, or `npm run docs -- --dev` to serve it while you write.
-// Further arguments go to vitepress: `npm run docs -- --base /foldout/`.
+// Other arguments go to vitepress: `npm run docs -- --base /foldout/`.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -21,7 +21,7 @@ import { installPackages } from '../install-packages.ts'
 const folder = import.meta.dirname
 const generated = join(folder, 'generated')
 const pagesFolder = join(generated, 'pages')
-/** What the site has as it is: the texts of its pages, for models. */
+/** Files that the site serves unchanged: the texts of its pages, for models. */
 const publicFolder = join(pagesFolder, 'public')
 const args = process.argv.slice(2)
 const isDev = args.includes('--dev')
@@ -67,7 +67,7 @@ function writeReference(): void {
   dropNumbers(api)
 }
 
-/** Drops the number that typedoc gives the page of an entry that is also the name of a type, such as `foldout/prompt`. */
+/** Drops the number that typedoc adds to the page of an entry with the same name as a type, such as `foldout/prompt`. */
 function dropNumbers(api: string): void {
   const files = readdirSync(api, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'))
   for (const file of files) {
@@ -83,7 +83,7 @@ function dropNumbers(api: string): void {
 }
 
 function write(file: string, text: string): void {
-  // A page that did not change is left alone, so that a browser does not load it again.
+  // An unchanged page is not rewritten, so that a browser does not reload it.
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)

@@ -1,4 +1,4 @@
-// llms.txt and llms-full.txt: the guide as plain text, for models. Links are relative, since a site may be in a folder of its host.
+// llms.txt and llms-full.txt: the guide as plain text, for models. Links are relative, because a site may be in a subfolder of its host.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../packages.mjs'

@@ -1,22 +1,22 @@
-// The pages of the site: those of docs/, and the documents at the root of the repository that they link to.
+// The pages of the site: those in docs/, and the documents at the repository's root that they link to.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { readProject, repository } from '../packages.mjs'
 
-/** A file of the repository and where the site has it; both are relative paths. */
+/** A file in the repository and its place on the site, both as relative paths. */
 export interface SitePage {
   readonly source: string
   readonly page: string
 }
 
-/** Documents outside of docs/ that are pages too. */
+/** Documents outside docs/ that are also pages. */
 const DOCUMENTS: readonly SitePage[] = [
   { source: 'CHANGELOG.md', page: 'project/changelog.md' },
   { source: 'CONTRIBUTING.md', page: 'project/contributing.md' },
   { source: 'SECURITY.md', page: 'project/security.md' },
 ]
 
-/** Every page of the site, except for the reference, which is generated. */
+/** Every page of the site except the generated reference. */
 export function listPages(): readonly SitePage[] {
   const found = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
@@ -33,7 +33,7 @@ function splitCode(text: string): readonly string[] {
   return text.split(/(^```[^]*?^```$|`[^`\n]+`)/m)
 }
 
-/** Changes the text of a page outside of its code. */
+/** Changes the text of a page outside its code. */
 export function mapProse(text: string, change: (prose: string) => string): string {
   return splitCode(text)
     .map((part, i) => (i % 2 === 0 ? change(part) : part))
@@ -50,7 +50,7 @@ const LINK = /(\]\()([^)\s]+)(\))/g
 
 /** The links and pictures of a page. */
 export function listLinks(text: string): readonly Link[] {
-  // Code is blanked out and not cut, so that lines keep their numbers.
+  // Code is blanked out rather than cut, so that lines keep their numbers.
   const prose = splitCode(text)
     .map((part, i) => (i % 2 === 0 ? part : part.replaceAll(/[^\n]/g, ' ')))
     .join('')
@@ -60,7 +60,7 @@ export function listLinks(text: string): readonly Link[] {
   }))
 }
 
-/** Whether a link leads to a file of the repository or to a heading, and not to another host. */
+/** Whether a link leads to a file in the repository or to a heading, rather than to another host. */
 export function isLocal(target: string): boolean {
   return !/^[a-z][a-z\d+.-]*:/i.test(target)
 }
@@ -87,13 +87,13 @@ export function toAnchor(heading: string): string {
     .replaceAll(/\s/g, '-')
 }
 
-/** The file of the repository that a link of a page leads to, and the anchor in it. */
+/** The file in the repository that a page's link leads to, and the anchor in it. */
 export function resolveLink(source: string, target: string): { readonly file: string; readonly anchor: string } {
   const [path = '', anchor = ''] = target.split('#')
   return { file: path === '' ? source : posix.join(posix.dirname(source), path), anchor }
 }
 
-/** A page as the site's builder takes it: links lead to pages of the site or to the repository, and comments are left out. */
+/** A page as input for the site's builder: links lead to pages of the site or to the repository, and comments are removed. */
 export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[]): string {
   const { repository: address, branch } = readProject()
   const toSiteLink = (target: string): string => {

@@ -17,7 +17,7 @@ const refunds = defineSection({
 })
 export const bound = definePrompt({ ns: 'desk', key: 'support', sections: [refunds] }).bind({})
 
-/** A model that remembers what its conversation says, and nothing else. */
+/** A model that knows only what its conversation says. */
 export const adapter: ProviderAdapter = {
   name: 'scripted',
   model: 'scripted',

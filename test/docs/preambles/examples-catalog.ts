@@ -4,7 +4,7 @@ import { catalog, client as mcpClient } from './examples.ts'
 import type { McpClient } from 'foldout/mcp'
 
 export declare const openai: OpenAI
-/** One client that stands for both kinds: of an exposure, and of an MCP server. */
+/** One client for both kinds: that of an exposure, and that of an MCP server. */
 export const client: ExposureClient & McpClient = Object.assign(mcpClient, { id: 'chat-1', takesListChanges: true })
 const explained = await catalog.explain('send mail', 'send_mail')
 if (explained === undefined) throw new Error('There is no explanation.')

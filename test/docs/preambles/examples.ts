@@ -1,5 +1,5 @@
-// Names that `@example` blocks use and do not declare. `examples-<entry>.ts` has those of one entry, and takes precedence.
-// Names that are only declared belong to examples that are compiled and not run.
+// Names that `@example` blocks use but do not declare. `examples-<entry>.ts` has those of one entry, and takes precedence.
+// Names that are only declared belong to examples that are compiled but not run.
 export { readFile, writeFile } from 'node:fs/promises'
 import { PassThrough, type Duplex } from 'node:stream'
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'

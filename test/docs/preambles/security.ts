@@ -19,5 +19,5 @@ export const createPrompt = (tool: AnyTool) =>
 export const bound = createPrompt(findOrder)
 
 export const adapter = scriptedAdapter([calls('delete_account', { customer: 'ada' }), says('Deleted.')])
-/** Looks again and again. */
+/** Calls the tool again and again. */
 export const busy = scriptedAdapter([calls('find_order'), calls('find_order'), says('Found.')])

@@ -1,5 +1,5 @@
-// A server on the official SDK with everything that the protocol has, under the names that the conformance suite expects.
-// `node main.mjs [stdio|http] [both|legacy|modern]`; over HTTP it prints its address.
+// A server on the official SDK with every feature of the protocol, under the names that the conformance suite expects.
+// `node main.mjs [stdio|http] [both|legacy|modern]`; over HTTP it prints its URL.
 import { createServer } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -17,7 +17,7 @@ import { createFullServer } from './server.mjs'
 const [, , transport = 'stdio', era = 'both'] = process.argv
 
 const codec = createRequestStateCodec({ key: new Uint8Array(32).fill(7) })
-/** The servers that live on, to be told of changes. */
+/** The open servers, which are notified of changes. */
 const lasting = new Set()
 let notifyListeners
 const state = {

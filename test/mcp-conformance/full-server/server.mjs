@@ -1,4 +1,4 @@
-// What one client of the full server is served.
+// The full server, as seen by one client.
 import { McpServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { completions, getPrompt, listPrompts, listResources, PAGE_SIZE, readResource, templates } from './content.mjs'
 import { createTools } from './tools.mjs'
@@ -18,7 +18,7 @@ export function createFullServer(state) {
   )
   const { server } = mcp
   const tools = createTools(state)
-  /** What a legacy client has subscribed to; of modern ones the SDK keeps track. */
+  /** The subscriptions of a legacy client; the SDK keeps track of modern ones. */
   const subscribed = new Set()
   const listTools = () => [
     ...Object.entries(tools).map(([name, tool]) => {
@@ -30,7 +30,7 @@ export function createFullServer(state) {
     }),
     ...Array.from(state.tools, (name) => ({ name, description: 'Was added.', inputSchema: { type: 'object' } })),
   ]
-  // By which the SDK checks headers that carry arguments.
+  // The SDK needs this to check headers that carry arguments.
   mcp.toolInputSchemaJson = (name) => (Object.hasOwn(tools, name) ? tools[name].inputSchema : undefined)
 
   server.setRequestHandler('tools/list', () => ({ tools: listTools() }))

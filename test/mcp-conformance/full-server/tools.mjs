@@ -160,7 +160,7 @@ function createAnswers() {
   }
 }
 
-/** Tools that ask the client one thing. Clients of before 2026-07-28 are asked by the SDK. */
+/** Tools that ask the client one question. The SDK asks clients from before 2026-07-28. */
 function createQuestions({ codec }) {
   const completed = ({ action, content }) =>
     say(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`)
@@ -259,7 +259,7 @@ function createQuestions({ codec }) {
   }
 }
 
-/** Tools that ask in the way of 2026-07-28. */
+/** Tools that ask as specified in 2026-07-28. */
 function createRounds({ codec }) {
   return {
     test_input_required_result_elicitation: {
@@ -336,7 +336,7 @@ function createRounds({ codec }) {
   }
 }
 
-/** Tools that tell the client something beside their answer. */
+/** Tools that send the client notifications besides their result. */
 function createEvents(state) {
   const toggle = (set, value, kind) => {
     if (!set.delete(value)) set.add(value)

@@ -1,4 +1,4 @@
-// Each statement below is a mistake a user makes; messages.test.ts pins what the compiler says of it.
+// Each statement below is a mistake a user might make; messages.test.ts pins the compiler's message for it.
 import * as v from 'valibot'
 import * as z from 'zod'
 import { createSession, defineParams, definePrompt, defineSection, defineSlice, defineTool, md, ok } from '../../../packages/foldout/src/entries/index.ts'

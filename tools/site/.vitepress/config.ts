@@ -21,15 +21,15 @@ export default defineConfig({
   description: 'Progressive disclosure for language-model agents',
   lang: 'en-US',
   srcDir: 'generated/pages',
-  // The text of every page, for models; not pages themselves.
+  // The texts for models are not pages.
   srcExclude: ['public/**'],
   outDir: 'generated/site',
   cacheDir: 'generated/cache',
   cleanUrls: true,
   lastUpdated: false,
-  // Pictures stay files, and the reference is one large page for each entry.
+  // Pictures stay files, and the reference has one large page per entry.
   vite: { build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
-  // Raw markup in a page is text: pages are read on GitHub too, and angle brackets in them are placeholders.
+  // Raw markup in a page is text: the pages are also read on GitHub, and use angle brackets for placeholders.
   markdown: { html: false, anchor: { slugify: toAnchor }, toc: { slugify: toAnchor }, headers: { slugify: toAnchor } },
   themeConfig: {
     search: { provider: 'local' },

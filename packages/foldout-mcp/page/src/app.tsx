@@ -60,7 +60,7 @@ export function App() {
   )
 }
 
-/** A view that fails says so, and leaves the others alone. */
+/** A view that fails shows its error, and leaves the others alone. */
 function View({ page: Page }: { readonly page: ComponentType }) {
   const [error, reset] = useErrorBoundary()
   if (error === undefined) return <Page />
@@ -112,9 +112,7 @@ function ThemeChoice() {
 
 function Waiting() {
   if (status.value === 'lost')
-    return (
-      <Empty title="The inspector does not answer">Start foldout again, and open the address that it prints.</Empty>
-    )
+    return <Empty title="The inspector does not answer">Start foldout again, and open the URL it prints.</Empty>
   if (hello.value)
     return <Empty title="Nothing to show">Start foldout inspect with a prompt, a recording or a configuration.</Empty>
   return <Empty title="Connecting">One moment.</Empty>

@@ -49,13 +49,13 @@ export function connect(): void {
   let wasLost = false
   events.addEventListener('open', () => {
     status.value = 'open'
-    // What happened in the meantime was not told.
+    // Changes in the meantime were missed.
     if (wasLost) for (const topic of Object.keys(changes.value)) bump(topic as Topic)
   })
   events.addEventListener('error', () => {
     wasLost = true
     status.value = 'lost'
-    // A browser gives up on an answer that is not a stream, such as that of another program at the same port.
+    // A browser gives up on a response that is not a stream, such as one from another program on the same port.
     if (events.readyState === EventSource.CLOSED) setTimeout(connect, 3_000)
   })
   events.addEventListener('message', ({ data }: MessageEvent<string>) => {
@@ -81,7 +81,7 @@ function bump(topic: Topic): void {
   changes.value = { ...changes.value, [topic]: changes.value[topic] + 1 }
 }
 
-/** Asks the server to do something. Throws what it says if it cannot. */
+/** Sends the server a request. Throws the server's error if it fails. */
 export async function call<Name extends ActionName>(
   name: Name,
   request: ActionRequest<Name>,

@@ -29,7 +29,7 @@ const LONGEST_LABEL = 200
 const toCode = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** A name in one piece, whatever wrote it: invisible characters are written out, and the end of a very long one is left out. */
+/** A name from any source, safe to show: invisible characters are spelled out, and a very long name is cut. */
 export function toLabel(text: string, most = LONGEST_LABEL): string {
   const start = text.length > most ? `${text.slice(0, most)}…` : text
   return start.replaceAll(INVISIBLE, (found) => `<${toCode(found)}>`)

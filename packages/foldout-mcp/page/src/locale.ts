@@ -1,8 +1,8 @@
 const DEFAULT_LANGUAGE = 'en-US'
 
 /**
- * The language of the browser. It may be one that is not valid, such as `en-US@posix`; then it is replaced for the whole page, because
- * the chart's library formats numbers in it while it is loaded. This module is loaded before, by the first view.
+ * The browser's language. It may be invalid, such as `en-US@posix`; then it is replaced for the whole page, because
+ * the chart library uses it to format numbers while it loads. The first view loads this module earlier.
  */
 export const language = readLanguage()
 

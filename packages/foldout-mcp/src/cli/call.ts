@@ -20,14 +20,14 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
         if (!options.quiet) stderr.write(createStyler(stderr, env)('dim', `${toLine(`${share} ${message}`)}\n`))
       },
     })
-    // What went wrong is not what a script wants to read on.
+    // A failure goes to standard error, so that a script never takes it for a result.
     const stream = result.isError === true && !options.json ? stderr : stdout
     stream.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
 }
 
-/** Texts as they are, since the result is what the user asked for; other content by its kind and size. */
+/** Formats a result: text is printed unchanged, other content is named by its type and size. */
 function formatResult({ content, structuredContent }: CallResult): string {
   const parts = content.map((piece) => {
     if (piece.type === 'text' && typeof piece['text'] === 'string') return piece['text']

@@ -4,13 +4,13 @@ import { formatExamples, type AddCommands } from './options.ts'
 
 type Shell = keyof typeof SCRIPTS
 
-/** `foldout completion <shell>`: a script with which a shell completes commands, options and their values. */
+/** `foldout completion <shell>`: prints a script that completes commands, options and their values in a shell. */
 export const addCompletion: AddCommands = (program, { stdout }, finish) => {
   program
     .command('completion')
-    .description('print a script with which a shell completes commands and options')
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
-    .option('--json', 'print JSON for programs: the script, and all commands with their options')
+    .description('print a shell completion script')
+    .addArgument(new Argument('<shell>', 'the shell to print the script for').choices(Object.keys(SCRIPTS)))
+    .option('--json', 'print JSON: the script, and every command with its options')
     .addHelpText(
       'after',
       formatExamples(
@@ -27,12 +27,12 @@ export const addCompletion: AddCommands = (program, { stdout }, finish) => {
     })
 }
 
-/** What a shell needs to know about a command. */
+/** A command, as a shell needs to know it. */
 interface DescribedCommand {
   readonly name: string
   readonly description: string
   readonly options: readonly DescribedOption[]
-  /** What its arguments may be; empty if that is not known, and files are offered. */
+  /** The possible arguments. If empty, the shell offers files. */
   readonly arguments: readonly string[]
 }
 
@@ -41,11 +41,11 @@ interface DescribedOption {
   readonly flags: readonly string[]
   readonly description: string
   readonly takesValue: boolean
-  /** What its value may be; empty if that is not known, and files are offered. */
+  /** The possible values. If empty, the shell offers files. */
   readonly values: readonly string[]
 }
 
-/** Describes the program from what it says of itself, so that a new command needs nothing here. */
+/** Derives the description from the program itself, so that new commands are completed without a change here. */
 function describeCommands(program: Command): readonly DescribedCommand[] {
   return program.commands.map((command) => ({
     name: command.name(),
@@ -64,7 +64,7 @@ function describeOption({ short, long, description, required, optional, argChoic
 
 const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish }
 
-/** Text between single quotes. Inside them, only a single quote is special to a POSIX shell. */
+/** Puts text in single quotes, inside which only a single quote is special to a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -143,7 +143,7 @@ if [ "$funcstack[1]" = "_foldout" ]; then _foldout "$@"; else compdef _foldout f
 `
 }
 
-/** Colons and brackets end the parts of a description. */
+/** Escapes colons and brackets, which would end a part of the description. */
 function escapeZsh(text: string): string {
   return text.replaceAll(/[\\:[\]]/g, String.raw`\$&`)
 }
@@ -167,7 +167,7 @@ function formatFish(commands: readonly DescribedCommand[]): string {
   return `# foldout completion for fish\n${[...names, ...others].join('\n')}\n`
 }
 
-/** Fish knows two escapes inside single quotes. */
+/** Fish has two escapes inside single quotes. */
 function quoteFish(text: string): string {
   return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`
 }

@@ -15,7 +15,7 @@ const TRAFFIC = '{"type":"start","version":1,"run":"a","at":"","foldout":"1"}\n'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-contract-')))
 const config = join(folder, 'servers.json')
-/** A server over HTTP that does not ask for a sign-in. */
+/** An HTTP server that does not require a sign-in. */
 const web = createServer((_, response) => response.end('{}'))
 const remote = join(folder, 'remote.json')
 const traffic = join(folder, 'traffic.jsonl')
@@ -70,7 +70,7 @@ const commands = createProgram(createSurroundings().surroundings, () => {}).comm
 const names = commands.map((command) => command.name())
 const missing = join(folder, 'not-there.json')
 
-/** A command line of each command that works, without `--json`. `serve` and `record` speak MCP on standard output. */
+/** A working command line for each command, without `--json`. `serve` and `record` speak MCP on standard output. */
 const working: Readonly<Record<string, readonly string[]>> = {
   call: ['refund_order', '--config', config],
   doctor: ['--config', config],
@@ -98,7 +98,7 @@ const working: Readonly<Record<string, readonly string[]>> = {
 }
 const withoutJson = ['serve', 'record', 'inspect']
 
-/** A command line of each command that reads a file which is not there. */
+/** A command line for each command that reads a file, with a missing file. */
 const withoutFile: Readonly<Record<string, readonly string[]>> = {
   serve: ['--config', missing],
   record: [traffic, '--config', missing],

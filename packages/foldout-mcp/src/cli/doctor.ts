@@ -6,17 +6,17 @@ import { getConfigFiles, getGatewayOptions, type ServerOptions, type Surrounding
 import { createProgress } from './progress.ts'
 import { createStyler, formatCount, toLine, toLines } from './text.ts'
 
-/** What is known of a server after it was tried. */
+/** The outcome of trying a server. */
 interface Examined {
   readonly name: string
   readonly isWorking: boolean
   readonly startMs: number | undefined
   readonly tools: number
-  /** What is wrong, each with what to do about it. */
+  /** Each problem with its fix. */
   readonly problems: readonly string[]
 }
 
-/** `foldout doctor`: starts every server and says what is wrong. Returns the exit code. */
+/** `foldout doctor`: starts every server and reports what is wrong. Returns the exit code. */
 export async function examineServers(options: ServerOptions, surroundings: Surroundings): Promise<number> {
   const examined = await examine(options, surroundings)
   const { stdout } = surroundings
@@ -30,7 +30,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
   for (const doubt of config.doubts) stderr.write(`${toLine(doubt)}\n`)
   const begun = performance.now()
   const times = new Map<string, number>()
-  // Nothing is required here: the point is to hear about every server.
+  // No server counts as required here: the point is to report on all of them.
   const servers = config.servers.map((server) => ({ ...server, isRequired: false }))
   const gateway = await createGateway(
     { ...config, servers },
@@ -78,24 +78,24 @@ function toFailure(name: string, reason: string): Examined {
   }
 }
 
-/** What to do about the most common failures. */
+/** Suggests a fix for the most common failures. */
 const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
-  // Says what to do itself.
+  // This message already names the fix.
   [/foldout log(?:in|out)|in "headers"/, undefined],
   [
     /^Its command was not found/,
-    'Install it, or give the full path: programs with windows often have a shorter PATH than your shell.',
+    'Install it, or use the full path: desktop apps often have a shorter PATH than your shell.',
   ],
   [
     /environment variable \w+ is not set/,
-    'Set it before you start foldout, put it into envFile, or give a default: ${NAME:-default}.',
+    'Set it before you start foldout, put it in envFile, or give it a default: ${NAME:-default}.',
   ],
-  [/gave no answer within/, 'Try it with a longer --timeout. A first start may have to download a package.'],
-  [/^It (?:was )?ended/, 'Run its command by itself in a terminal to see more.'],
-  [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server runs, and that its address is right.'],
+  [/gave no answer within/, 'Try a longer --timeout. The first start may have to download a package.'],
+  [/^It (?:was )?ended/, 'Run its command in a terminal to see more.'],
+  [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server is running and that its URL is right.'],
   [
     /401|403|[Uu]nauthorized/,
-    'The server refuses what it was sent. Sign in again with foldout login and its name, or check the token in "headers".',
+    'The server rejected the credentials. Sign in again with foldout login <server>, or check the token in "headers".',
   ],
 ]
 

@@ -6,27 +6,27 @@ import type { SearchCommandOptions } from './search.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ServerOptions } from './session.ts'
 
-const NO_ENCODER = 'search by words only, even if the sentence encoder is installed'
+const NO_ENCODER = 'search by words alone, even if the sentence encoder is installed'
 
 const EXPOSURES = ['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'] satisfies readonly ExposureName[]
 
-/** Adds the commands that connect to servers: they serve, call, examine, list and search. */
+/** Adds the commands that connect to servers: serve, tools, search, call and doctor. */
 export const addGatewayCommands: AddCommands = (program, surroundings, finish) => {
   addServe(program, surroundings, finish)
-  addCall(program, surroundings, finish)
-  addDoctor(program, surroundings, finish)
   addTools(program, surroundings, finish)
   addSearch(program, surroundings, finish)
+  addCall(program, surroundings, finish)
+  addDoctor(program, surroundings, finish)
 }
 
 const addServe: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('serve'))
-    .description('serve all servers to an MCP client: over standard input and output, and over HTTP')
-    .option('--http <port>', 'listen on 127.0.0.1 too, at /mcp and /mcp/<preset>; 0 takes any free port', readPort)
+    .description('serve all servers to clients, over stdio and HTTP')
+    .option('--http <port>', 'also listen on 127.0.0.1, at /mcp and /mcp/<preset>; 0 picks a free port', readPort)
     .addOption(new Option('--expose <name>', 'how clients see the tools').choices(EXPOSURES))
     .option('--no-encoder', NO_ENCODER)
-    .option('--inspect', 'show the catalog on a local page, whose address is printed')
-    .option('--record <file>', 'write what clients list, search and call to this file, without secrets and results')
+    .option('--inspect', 'show the catalog on a local page and print its URL')
+    .option('--record <file>', 'record what clients list, search and call in this file, without secrets or results')
     .addHelpText(
       'after',
       formatExamples(
@@ -44,8 +44,8 @@ const addServe: AddCommands = (program, surroundings, finish) => {
 const addCall: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('call'))
     .description('run one tool')
-    .argument('<tool>', 'its name, as foldout tools shows it')
-    .option('-a, --args <json>', 'its arguments, as a JSON object')
+    .argument('<tool>', 'the tool’s name, as shown by foldout tools')
+    .option('-a, --args <json>', 'the tool’s arguments, as a JSON object')
     .addHelpText(
       'after',
       formatExamples(`foldout call get_forecast --args '{"city": "Oslo"}'`, 'foldout call weather/get_forecast --json'),
@@ -58,7 +58,7 @@ const addCall: AddCommands = (program, surroundings, finish) => {
 
 const addDoctor: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('doctor'))
-    .description('start every server and say what is wrong with it')
+    .description('start every server and report what is wrong')
     .addHelpText('after', formatExamples('foldout doctor', 'foldout doctor --timeout 120 --json'))
     .action(async (options: ServerOptions) => {
       const { examineServers } = await import('./doctor.ts')
@@ -68,7 +68,7 @@ const addDoctor: AddCommands = (program, surroundings, finish) => {
 
 const addTools: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('tools'))
-    .description('list the tools of all servers and what they cost')
+    .description('list all tools and their cost in tokens')
     .addHelpText(
       'after',
       formatExamples('foldout tools --config ~/.cursor/mcp.json', 'foldout tools --preset work --json'),
@@ -84,7 +84,7 @@ const addSearch: AddCommands = (program, surroundings, finish) => {
     .description('find tools by what they do, as a model would')
     .argument('<query...>', 'what the tool should do')
     .option('-n, --limit <number>', 'show at most this many tools', readCount)
-    .option('--explain', 'say why each tool was found: which words, in which fields')
+    .option('--explain', 'show why each tool was found: which words matched in which fields')
     .option('--no-encoder', NO_ENCODER)
     .addHelpText(
       'after',

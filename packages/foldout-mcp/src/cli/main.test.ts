@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => removeFolder(folder))
 
-/** An entry of a configuration that starts the server beside this file. */
+/** A configuration entry that starts the fixture server. */
 function fixture(options: object, more: object = {}): object {
   return { command: process.execPath, args: [SERVER, JSON.stringify(options)], ...more }
 }
@@ -79,7 +79,7 @@ describe('foldout tools', () => {
         'empty',
         '  no tools',
         '',
-        '3 tools, 78 tokens (estimated). What a client is given with each exposure:',
+        '3 tools, 78 tokens (estimated). What each exposure lists:',
       ].join('\n'),
     )
     expect(stderr.split('\n').sort()).toEqual(['', 'empty: 0 tools', 'shop: 2 tools', 'weather: 1 tool'])
@@ -106,7 +106,7 @@ describe('foldout tools', () => {
     expect(auto).toEqual({ ...hybrid, name: 'auto' })
   })
 
-  it('prints JSON for programs, and progress only to standard error', async () => {
+  it('prints JSON, and progress only to standard error', async () => {
     const config = writeConfig({ weather: fixture(WEATHER), gone: { command: 'this-is-not-a-command' } })
     const { code, stdout } = await run(['tools', '-c', config, '--json', '--quiet'])
     expect(JSON.parse(stdout)).toMatchObject({
@@ -143,14 +143,14 @@ describe('foldout tools', () => {
     expect((await run(['tools', '-c', writeConfig({ gone: { command: 'this-is-not-a-command' } })])).code).toBe(1)
   })
 
-  it('removes control characters from text of servers', async () => {
+  it("removes control characters from servers' text", async () => {
     const tools = [{ name: 'a', description: '\u001B[2Jgone\u202E', title: 'x' }]
     const { stdout, stderr } = await run(['tools', '-c', writeConfig({ 'b\u001B[31m': fixture({ tools }) })])
-    // oxlint-disable-next-line no-control-regex -- control characters are what this test is about
+    // oxlint-disable-next-line no-control-regex -- this test is about control characters
     expect(`${stdout}${stderr}`).not.toMatch(/[\u001B\u202E]/)
   })
 
-  it('passes the environment and the folder on', async () => {
+  it('passes on the environment and the folder', async () => {
     const says = join(folder, 'environment.txt')
     const script = `require('fs').writeFileSync(process.argv[1], [process.env.FIXTURE, process.cwd(), process.env.SECRET].join('|'))`
     const entry = { command: process.execPath, args: ['-e', script, says], env: { FIXTURE: 'set' }, cwd: folder }
@@ -160,7 +160,7 @@ describe('foldout tools', () => {
     expect(readFileSync(says, 'utf8')).toBe(`set|${folder}|`)
   })
 
-  it('reads servers over HTTP', async () => {
+  it('connects to HTTP servers', async () => {
     const refund = defineTool({
       name: 'refund',
       description: 'Give the money back.',
@@ -178,7 +178,7 @@ describe('foldout tools', () => {
   })
 })
 
-/** Writes packages that stand for the encoder: it knows that umbrellas have to do with the weather. */
+/** Writes fake packages for the encoder, which knows that umbrellas are related to the weather. */
 function writeEncoder(): string {
   const write = (name: string, program: string): void => {
     const place = join(folder, 'encoder/node_modules/@lat.md', name)
@@ -193,7 +193,7 @@ function writeEncoder(): string {
 }
 
 describe('foldout search with an encoder', () => {
-  it('R61 uses it if it is installed, keeps its vectors, and says so', { timeout: 60_000 }, async () => {
+  it('R61 uses the encoder if it is installed, says so, and keeps its vectors', { timeout: 60_000 }, async () => {
     const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP) })
     const search = (...more: readonly string[]) =>
       run(['search', '-c', config, '--json', 'umbrella', ...more], { env: { FOLDOUT_ENCODER: writeEncoder() } })
@@ -207,7 +207,7 @@ describe('foldout search with an encoder', () => {
     expect(JSON.parse(without.stdout)).toMatchObject({ meaning: 'word-vectors' })
   })
 
-  it('R61 says what is missing in a folder that was named for it', async () => {
+  it('R61 says what is missing in the folder named for the encoder', async () => {
     const { code, stderr } = await run(['search', '-c', writeConfig({ weather: fixture(WEATHER) }), 'rain'], {
       env: { FOLDOUT_ENCODER: folder },
     })
@@ -251,9 +251,9 @@ describe('mistakes on the command line', () => {
     [['tools', '--timeout', 'soon'], /It must be a number of seconds/],
     [['search', 'x', '--limit', '0'], /It must be a whole number of at least 1/],
     [['search'], /missing required argument 'query'/],
-    [['search', ' '], /Say what the tool should do/],
+    [['search', ' '], /Describe what the tool should do/],
     [['tools', '--config', '/not/there.json'], /There is no file \/not\/there\.json\./],
-    [['tools'], /There is no foldout\.config\.ts, no foldout\.config\.json, no \.mcp\.json in this folder\./],
+    [['tools'], /There is no foldout\.config\.ts, foldout\.config\.json or \.mcp\.json in this folder\./],
   ])('%j', async (args, message) => {
     const { code, stderr, stdout } = await run(args)
     expect(stderr).toMatch(message)
@@ -271,7 +271,7 @@ describe('mistakes on the command line', () => {
     expect(stdout).toMatch(/\nSet up:\n {2}import .*[^]*\nServe:\n {2}serve .*[^]*\nStart here:\n {2}foldout import/)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
     const nothing = await run(['tools'])
-    expect(nothing.stderr).toMatch(/To get one:\n {2}foldout import +takes over .*\n {2}foldout add /)
+    expect(nothing.stderr).toMatch(/To create one:\n {2}foldout import +imports .*\n {2}foldout add /)
   })
 
   it('compares exposures in 80 columns', async () => {
@@ -283,7 +283,7 @@ describe('mistakes on the command line', () => {
 })
 
 describe('the program', () => {
-  /** An ended process that its parent has not waited for stays in the table as a zombie. */
+  /** A process that has ended stays in the process table as a zombie until its parent waits for it. */
   const isAlive = (pid: number): boolean => {
     const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
     return stdout.trim() !== '' && !stdout.trim().startsWith('Z')
@@ -308,7 +308,7 @@ describe('the program', () => {
     expect(started.filter(isAlive)).toEqual([])
   })
 
-  it('leaves no process behind when it is done', async () => {
+  it('leaves no process behind when it has finished', async () => {
     const pids = join(folder, 'done.txt')
     const config = writeConfig({ odd: fixture({ ...WEATHER, isStubborn: true, pids }) })
     const child = spawn(process.execPath, [BIN, 'tools', '-c', config], { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -14,24 +14,24 @@ import { addTrafficCommands } from './traffic/commands.ts'
 import type { Surroundings } from './session.ts'
 import { toLine, toPrintable } from './text.ts'
 
-/** Every command of the program, in the order of its help. Each group registers its own and loads what it runs when it runs. */
+/** Every command, in the order of the help. Each group loads its implementation only when one of its commands runs. */
 const COMMANDS: readonly AddCommands[] = [
   addConfigureCommands,
   addSignInCommands,
   addGatewayCommands,
   addPolicyCommands,
-  addFleetCommands,
   addTrafficCommands,
+  addFleetCommands,
   addPromptCommands,
   addCompletion,
 ]
 
-/** The headings of the help, and the commands below them. Others are below the last one. */
+/** The headings of the help and the commands below them. All other commands are below the last heading. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Set up:', ['import', 'install', 'uninstall', 'add', 'remove', 'login', 'logout']],
-  ['Serve:', ['serve', 'record']],
-  ['See and try:', ['tools', 'search', 'call', 'doctor', 'inspect']],
-  ['Allow:', ['approvals', 'approve', 'pins']],
+  ['Serve:', ['serve', 'record', 'fleet']],
+  ['Explore:', ['tools', 'search', 'call', 'doctor', 'inspect']],
+  ['Approve and audit:', ['approvals', 'approve', 'deny', 'pins', 'audit']],
   ['Improve:', ['replay', 'eval', 'advise']],
   ['Prompts:', ['render', 'simulate']],
 ]
@@ -39,15 +39,15 @@ const OTHERS = 'More:'
 
 const START = `
 Start here:
-  foldout import                   take over the servers that your clients have
-  foldout tools                    see what their tools cost
-  foldout install cursor --move    put the gateway into a client, in their place
+  foldout import                   import the servers of your MCP clients
+  foldout tools                    see what their tools cost in tokens
+  foldout install cursor --move    replace them in a client with the gateway
 
-foldout <command> --help has the options of a command, with examples.`
+Run foldout <command> --help for a command’s options and examples.`
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** The `foldout` program: reads the command line, runs a command, and ends the process with its exit code. */
+/** The `foldout` program: reads the command line, runs a command and exits with its code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController()
   const interrupt = (): void => stop.abort()
@@ -62,7 +62,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exit(code)
 }
 
-/** Runs one command. It never throws: failures are reported on standard error and in the exit code. */
+/** Runs one command. Never throws: failures go to standard error and into the exit code. */
 export async function runCommand(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code: number = EXIT.done
   const program = createProgram(surroundings, (result) => {
@@ -73,14 +73,14 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     return code
   } catch (error) {
     if (surroundings.signal.aborted) return EXIT.failed
-    // Commander has already printed what is wrong.
+    // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
     surroundings.stderr.write(formatError(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
   }
 }
 
-/** Usage errors are texts of this program, and may have several lines. */
+/** Usage errors are this program's own texts, and may have several lines. */
 function formatError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   if (!(error instanceof UsageError)) return `${toLine(text)}\n`
@@ -100,13 +100,13 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
       ...(stdout.columns === undefined ? {} : { getOutHelpWidth: () => stdout.columns ?? 80 }),
       ...(stderr.columns === undefined ? {} : { getErrHelpWidth: () => stderr.columns ?? 80 }),
     })
-    // Without "[options]" in each line, descriptions fit beside the commands.
+    // Without "[options]" on each line, the descriptions fit beside the commands.
     .configureHelp({
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
     })
-    .showHelpAfterError('(foldout --help says what there is)')
+    .showHelpAfterError('(Run foldout --help to list the commands.)')
     .commandsGroup(OTHERS)
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', START)
   for (const addCommands of COMMANDS) addCommands(program, surroundings, finish)
   for (const command of program.commands) {
@@ -116,7 +116,7 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
   return program
 }
 
-/** Waits until everything written to a pipe has left the process. */
+/** Waits until everything written to a stream has left the process. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (!stream.writable || stream.destroyed) resolve()

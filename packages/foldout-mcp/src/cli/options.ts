@@ -3,7 +3,7 @@ import { UsageError } from '../gateway/config/config.ts'
 import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import type { Surroundings } from './session.ts'
 
-/** Adds commands to the program. A command hands its exit code to `finish`. */
+/** Adds commands to the program. A command passes its exit code to `finish`. */
 export type AddCommands = (program: Command, surroundings: Surroundings, finish: (code: number) => void) => void
 
 /** Adds the options of commands that connect to the servers of a configuration. */
@@ -11,16 +11,20 @@ export function addServerOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <file>',
-      'a file with mcpServers; may be given several times (default: foldout.config.ts, foldout.config.json or .mcp.json)',
+      'a file with mcpServers; repeatable (default: foldout.config.ts, foldout.config.json or .mcp.json)',
       collect,
     )
-    .option('-p, --preset <name>', 'use only this preset of the configuration')
-    .option('--cache <folder>', 'where the tools of servers are kept between starts')
-    .option('--store <url>', 'the database that gateways share, postgres://…, in place of files')
-    .option('--refresh', 'ask the servers for their tools, whatever is cached')
-    .option('--timeout <seconds>', `wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`, readSeconds)
-    .option('--json', 'print JSON for programs')
-    .option('-q, --quiet', 'say nothing about servers that work')
+    .option('-p, --preset <name>', 'use only this preset from the configuration')
+    .option('--cache <folder>', 'where to keep the servers’ tools between starts')
+    .option('--store <url>', 'a database that gateways share, postgres://…, instead of files')
+    .option('--refresh', 'ask the servers for their tools, ignoring the cache')
+    .option(
+      '--timeout <seconds>',
+      `how long to wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`,
+      readSeconds,
+    )
+    .option('--json', 'print JSON')
+    .option('-q, --quiet', 'report only servers that fail')
 }
 
 /** The end of a command's help. */
@@ -28,7 +32,7 @@ export function formatExamples(...examples: readonly string[]): string {
   return `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`
 }
 
-/** For options that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, others: readonly string[] = []): readonly string[] {
   return [...others, value]
 }
@@ -46,7 +50,7 @@ export function readPort(text: string): number {
   return port
 }
 
-/** A timer cannot wait longer than 24 days. */
+/** Timers cannot wait longer than 24 days. */
 const MOST_SECONDS = 86_400
 
 export function readSeconds(text: string): number {
@@ -57,7 +61,7 @@ export function readSeconds(text: string): number {
   return seconds
 }
 
-/** Reads the value of an option that is a JSON object; an empty one if it was not given. */
+/** Reads an option whose value is a JSON object. Without a value, the object is empty. */
 export function readJsonObject(option: string, text = '{}'): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
@@ -68,7 +72,7 @@ export function readJsonObject(option: string, text = '{}'): Readonly<Record<str
   throw new UsageError(`${option} must be a JSON object, such as '{"city": "Oslo"}'.`)
 }
 
-/** A time, such as `2026-11-17` or `2026-11-17T08:00Z`, or how long ago: `90m`, `12h`, `7d`. */
+/** Reads a time, such as `2026-11-17` or `2026-11-17T08:00Z`, or a duration before now: `90m`, `12h`, `7d`. */
 export function readTime(text: string): Date {
   const [, number = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   const minutes: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 }
@@ -76,7 +80,7 @@ export function readTime(text: string): Date {
   const time = new Date(number === '' ? text : Date.now() - ago)
   if (Number.isNaN(time.getTime()))
     throw new InvalidArgumentError(
-      'It must be a time, such as 2026-11-17 or 2026-11-17T08:00Z, or how long ago: 90m, 12h, 7d.',
+      'It must be a time, such as 2026-11-17 or 2026-11-17T08:00Z, or a duration before now: 90m, 12h, 7d.',
     )
   return time
 }

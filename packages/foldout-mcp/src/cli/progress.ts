@@ -1,11 +1,11 @@
 import type { Surroundings } from './session.ts'
 import { createStyler, shorten, toLine } from './text.ts'
 
-/** Shows on a terminal what a slow step is doing. Elsewhere, and with `--quiet`, it shows nothing. */
+/** Shows the progress of a slow step on a terminal. Elsewhere, and with `--quiet`, shows nothing. */
 export interface Progress {
-  /** Standard error, for lines that are written while progress is shown. */
+  /** Standard error, for lines written while progress is shown. */
   readonly stream: Surroundings['stderr']
-  /** Shows a line, which is asked for again and again, until the work is done. */
+  /** Shows a line until the work is done, and calls `getLine` for every refresh. */
   during<Result>(getLine: () => string, work: () => Promise<Result>): Promise<Result>
 }
 
@@ -38,7 +38,7 @@ export function createProgress(
     async during(getLine, work) {
       let frame = 0
       const draw = (): void => {
-        // One column stays free, because some terminals wrap a full line.
+        // Leave one column free, because some terminals wrap a full line.
         const line = shorten(`${FRAMES[frame++ % FRAMES.length]} ${toLine(getLine())}`, (stderr.columns ?? 80) - 1)
         stderr.write(`${CLEAR}${style('dim', line)}`)
         isShown = true

@@ -9,23 +9,23 @@ import { describeTool } from './tools.ts'
 
 export interface SearchCommandOptions extends EncoderOptions {
   readonly limit?: number
-  /** Says why each tool was found. */
+  /** Shows why each tool was found. */
   readonly explain?: boolean
 }
 
 type Outcome = SearchOutcome<CatalogEntry>
 
-/** `foldout search <query>`: the tools that a model would be offered for these words. Returns the exit code. */
+/** `foldout search <query>`: lists the tools a model would find with this query. Returns the exit code. */
 export async function searchTools(
   query: string,
   options: SearchCommandOptions,
   surroundings: Surroundings,
 ): Promise<number> {
-  if (query.trim() === '') throw new UsageError('Say what the tool should do: foldout search "send an e-mail".')
+  if (query.trim() === '') throw new UsageError('Describe what the tool should do: foldout search "send an e-mail".')
   const encoder = await findEncoder(options, surroundings)
   const search = async (session: OpenSession): Promise<number> => {
     const { limit } = options
-    // There is only one search, so it waits: the first time, until all tools are embedded.
+    // This is the only search, so it waits until all tools are embedded.
     if (encoder) await untilAborted(session.catalog.ready(), surroundings.signal)
     const outcome = await session.catalog.search(query, dropUndefined({ limit }))
     const found = { query, outcome, isExplained: options.explain === true }
@@ -68,7 +68,7 @@ function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Sur
     return [lines[i] ?? '', ...reasons.map((reason) => style('dim', reason))]
   })
   const first = fit === 'weak' ? [`No tool fits “${toLine(query)}” well. The nearest:`] : []
-  const others = more > 0 ? [style('dim', `and ${more} more: --limit ${hits.length + more}`)] : []
+  const others = more > 0 ? [style('dim', `${more} more with --limit ${hits.length + more}`)] : []
   return `${[...first, ...explained, ...others].join('\n')}\n`
 }
 
@@ -80,13 +80,13 @@ const HOW = {
   meaning: ' by its meaning',
 } as const
 
-/** The score, and what every word and the meaning added to it. */
+/** The score, with the contribution of every word and of the meaning. */
 function formatExplanation({ score, words, meaning, named }: Explanation, columns = Infinity): readonly string[] {
   const rows = words.map(({ word, matched, fields, score: added, how }) => {
     const match = matched === word ? '' : ` matched ${toLine(matched)}`
     return [`  ${added.toFixed(2).padStart(6)}`, `${toLine(word)}${match}${HOW[how]}, in ${fields.join(', ')}`]
   })
-  if (meaning !== 0) rows.push([`  ${meaning.toFixed(2).padStart(6)}`, 'nearness of meaning'])
+  if (meaning !== 0) rows.push([`  ${meaning.toFixed(2).padStart(6)}`, 'similar meaning'])
   if (named) rows.push(['        ', 'the query names the tool'])
   return [`  score ${score.toFixed(2)}`, ...formatTable(rows, columns)]
 }

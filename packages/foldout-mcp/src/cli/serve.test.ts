@@ -41,7 +41,7 @@ function getArguments(...more: readonly string[]): string[] {
   return [BIN, 'serve', '--config', config, '--cache', join(folder, 'cache'), ...more]
 }
 
-/** What the gateway of the last client has written to standard error. */
+/** What the last client's gateway has written to standard error. */
 let notes: string
 
 async function connect(...more: readonly string[]): Promise<Client> {
@@ -97,22 +97,22 @@ describe('foldout serve', () => {
     expect(await listNames(await connect('--preset', 'sky'))).toEqual(['get_forecast', 'read_result'])
   })
 
-  it('applies a change of the file, and keeps the old configuration if the new one is bad', async () => {
+  it('applies a change to the file, and keeps the old configuration if the new one is bad', async () => {
     writeConfig({ shop: [REFUND] }, { expose: 'all' })
     const client = await connect()
     expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeFileSync(config, '{"mcpServers": {')
-    await vi.waitFor(() => expect(notes).toMatch(/The new configuration is not used: .* is not valid JSON/), WAIT)
+    await vi.waitFor(() => expect(notes).toMatch(/The new configuration was rejected, .* is not valid JSON/), WAIT)
     expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { expose: 'all' })
     await vi.waitFor(
       async () => expect(await listNames(client)).toEqual(['get_forecast', 'read_result', 'refund_order']),
       WAIT,
     )
-    await vi.waitFor(() => expect(notes).toContain('The new configuration is used.'), WAIT)
+    await vi.waitFor(() => expect(notes).toContain('The new configuration is in use.'), WAIT)
   })
 
-  it('serves over HTTP too, also where standard input is empty, until it is told to stop', async () => {
+  it('also serves over HTTP, even with empty standard input, until it is told to stop', async () => {
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { presets: { sky: { servers: ['weather'], expose: 'all' } } })
     const { url, child, notes } = await serveHttp()
     expect(notes).toMatch(/^Serving 2 tools of 2 servers at http:\S+\/mcp\nPreset sky: http:\S+\/mcp\/sky\n$/)
@@ -163,7 +163,7 @@ describe('foldout serve', () => {
     expect(waiting).toMatchObject({ tool: 'shop/refund_order', client: 'raw' })
     const { id, seen } = waiting ?? { id: '', seen: '' }
     const wrong = { id, seen: seen.replace(/^./, (first) => (first === '0' ? '1' : '0')), isApproved: true }
-    expect(await ask('approvals/answer', wrong)).toMatchObject({ error: expect.stringContaining('does not wait') })
+    expect(await ask('approvals/answer', wrong)).toMatchObject({ error: expect.stringContaining('no longer waiting') })
     expect(await ask('approvals/answer', { id, seen, isApproved: true })).toEqual({})
     expect(await ask('approvals/answer', { id, seen, isApproved: true })).toHaveProperty('error')
     send(3, 'tools/call', refund)
@@ -188,7 +188,7 @@ describe('foldout serve', () => {
 })
 
 describe('foldout serve with a required server', () => {
-  it('fails if the server does not start, which is not wrong usage', () => {
+  it('fails if the server does not start, which is not a usage error', () => {
     const shop = { command: process.execPath, args: ['-e', 'console.error("No key"); process.exit(1)'], required: true }
     writeFileSync(config, JSON.stringify({ mcpServers: { shop } }))
     const { status, stderr, stdout } = spawnSync(process.execPath, getArguments(), { encoding: 'utf8', input: '' })
@@ -212,7 +212,7 @@ describe('foldout call', () => {
     expect(JSON.parse(String(json.stdout))).toMatchObject({ content: [{ type: 'text' }] })
   })
 
-  it('fails for tools that are not there and arguments that are not JSON', () => {
+  it('fails for tools that do not exist and arguments that are not JSON', () => {
     writeConfig({ shop: [REFUND] })
     expect(call('refund', '--args', '{}')).toMatchObject({
       status: 1,
@@ -227,7 +227,7 @@ describe('foldout call', () => {
 })
 
 describe('foldout doctor', () => {
-  it('says of each server whether it works, and what to do', () => {
+  it('says whether each server works, and what to do if not', () => {
     writeConfig({ shop: [REFUND, { name: 'odd', inputSchema: { type: 'object', properties: 7 } }] })
     writeFileSync(
       config,

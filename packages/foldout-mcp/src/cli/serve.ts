@@ -23,7 +23,7 @@ import { formatCount, toLine } from './text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
-  /** The file that traffic is written to. */
+  /** The file to record traffic in. */
   readonly record?: string
   readonly expose?: ExposureName
   /** Whether the inspector shows the catalog. */
@@ -31,22 +31,22 @@ export interface ServeOptions extends EncoderOptions {
 }
 
 /**
- * How long the first client waits for servers whose tools are not known yet. Some clients give up after ten seconds, in which
- * this program has to be downloaded too. Tools that come later are found by a search, and announced.
+ * How long the first client waits for servers whose tools are not known yet. Some clients give up after ten seconds, which
+ * includes downloading this program. Tools that arrive later are announced, and searches find them.
  */
 const FIRST_LIST_MS = 5_000
 const WATCH_MS = 500
 
 /**
- * By how much the heap may grow before all of it is collected. By default it grows to a multiple first, which is a hundred
- * megabytes after a few thousand calls, for a program that runs beside every client.
+ * How much the heap may grow before a full collection. By default it first grows to a multiple of its size: a hundred
+ * megabytes after a few thousand calls, in a program that runs beside every client.
  */
 const HEAP_GROWTH = '--heap-growing-percent=30'
-/** The space for new objects does not grow while the program is loaded (see `bin/foldout.js`). Calls are quicker if it may. */
+/** The space for new objects is kept small while the program loads (see `bin/foldout.js`). Calls are faster with more. */
 const SPACE_GROWTH = '--semi-space-growth-factor=2'
 const LOADED_MS = 5_000
 
-/** `foldout serve`: the gateway over standard input and output, and over HTTP if asked. Returns when it ends. */
+/** `foldout serve`: runs the gateway over standard input and output, and over HTTP with `--http`. Returns when it ends. */
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stderr } = surroundings
   setFlagsFromString(HEAP_GROWTH)
@@ -69,7 +69,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     },
   })
   started = gateway
-  const onApplied = (): void => void stderr.write('The new configuration is used.\n')
+  const onApplied = (): void => void stderr.write('The new configuration is in use.\n')
   const stopWatching = watchConfig(files, gateway, { onApplied, onProblem })
   const inspector = options.inspect
     ? await startInspector(gateway, { title: files.join(', '), onSource: (source) => (inspected = source) })
@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway))
     if (options.http === undefined || !stdin.isTTY) {
       const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
-      // Standard input of a service is often empty from the start, which does not end the service.
+      // A service often starts with standard input already at its end, which must not stop it.
       const isLast = async (): Promise<void> => {
         await closed
         const hasSpoken = 'bytesRead' in stdin && stdin.bytesRead !== 0
@@ -104,7 +104,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   }
 }
 
-/** `40 tools of 3 servers`, as far as they are known. */
+/** `40 tools of 3 servers`: the tools that are known so far. */
 function describeServers({ servers }: Gateway): string {
   const tools = servers.reduce((sum, server) => sum + (server.tools ?? 0), 0)
   return `${formatCount(tools, 'tool')} of ${formatCount(servers.length, 'server')}`
@@ -114,17 +114,17 @@ function listPresets(url: string, { presets }: GatewayConfig): string {
   return Array.from(presets.keys(), (name) => `Preset ${toLine(name)}: ${url}/${encodeURIComponent(name)}\n`).join('')
 }
 
-/** Somebody who starts it by hand would otherwise see nothing at all. */
+/** Someone who starts the gateway by hand would otherwise see nothing at all. */
 function formatTerminalHelp(gateway: Gateway): string {
   return [
-    `Serving ${describeServers(gateway)} over standard input and output, where an MCP client speaks.`,
-    'Clients start this command themselves: foldout install <client>',
-    'To serve over HTTP: foldout serve --http 8414. To end: Ctrl+C.',
+    `Serving ${describeServers(gateway)} over standard input and output, for an MCP client.`,
+    'Clients start this command themselves, after: foldout install <client>',
+    'To serve over HTTP: foldout serve --http 8414. To stop: Ctrl+C.',
     '',
   ].join('\n')
 }
 
-/** Loaded only if traffic is recorded. */
+/** Loads the recorder only if traffic is recorded. */
 async function startRecorder(
   file: string,
   hide: (text: string) => string,
@@ -139,7 +139,7 @@ interface StartOptions {
   onSource(source: CatalogSource): void
 }
 
-/** Shows the catalog on a local page. Loaded only then, because a gateway is started often and inspected rarely. */
+/** Shows the catalog on a local page. Loads the inspector only now, because most gateways run without it. */
 async function startInspector(gateway: Gateway, { title, onSource }: StartOptions): Promise<Inspector> {
   const [{ createApprovalSource }, { createCatalogSource }, { createInspector }] = await Promise.all([
     import('../inspector/catalog/approvals.ts'),
@@ -158,7 +158,7 @@ function untilStopped(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Applies changes of the files while the gateway runs. Asks for changes, since editors replace files in many ways. */
+/** Applies changes to the files while the gateway runs. Polls, because editors replace files in many ways. */
 function watchConfig(
   files: readonly string[],
   gateway: Gateway,
@@ -169,7 +169,7 @@ function watchConfig(
       await gateway.update(await readGatewayConfig(files))
       onApplied()
     } catch (error) {
-      onProblem(`The new configuration is not used: ${(error as Error).message}`)
+      onProblem(`The new configuration was rejected, and the old one stays in use: ${(error as Error).message}`)
     }
   }
   const listener = (): void => void apply()

@@ -12,7 +12,7 @@ import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { createStyler, formatCount, toLine, toLines, type Stream } from './text.ts'
 
-/** The environment of a command, which tests replace. */
+/** The environment of a command. Tests pass their own. */
 export interface Surroundings {
   readonly stdout: Stream & { write(text: string): unknown }
   readonly stderr: Stream & { write(text: string): unknown }
@@ -21,14 +21,14 @@ export interface Surroundings {
   readonly version: string
 }
 
-/** The options of all commands that connect to servers. */
+/** The options of every command that connects to servers. */
 export interface ServerOptions {
   readonly config?: readonly string[]
   readonly preset?: string
   readonly cache?: string
   /** The database that gateways share. */
   readonly store?: string
-  /** Asks the servers themselves, whatever is cached. */
+  /** Asks the servers themselves, ignoring the cache. */
   readonly refresh?: boolean
   /** How long to wait for each server, in seconds. */
   readonly timeout?: number
@@ -48,13 +48,13 @@ export interface OpenSession {
   /** How many tools each server has, in the order of the configuration. */
   readonly servers: readonly { readonly name: string; readonly tools: number }[]
   readonly failed: readonly FailedServer[]
-  /** Shows what a slow step is doing. */
+  /** Shows the progress of a slow step. */
   readonly progress: Progress
 }
 
 export const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
 
-/** Makes the tools of all servers known, lets a command use them, and ends everything that was started, even on failure. */
+/** Finds out the tools of all servers, lets a command use them, and stops everything it started, even on failure. */
 export async function withServers<Result>(
   options: ServerOptions,
   surroundings: Surroundings,
@@ -70,7 +70,7 @@ export async function withServers<Result>(
     ...getGatewayOptions(options, env),
     ...dropUndefined({ embed }),
     onEvent(event) {
-      // What the cache has is told in one line.
+      // Cached servers are reported together, in one line.
       if (isCreated || event.type !== 'server/tools') report(event)
     },
   })
@@ -82,7 +82,7 @@ export async function withServers<Result>(
     if (cached.length > 0 && !options.quiet && !options.refresh) {
       const tools = cached.reduce((sum, server) => sum + (server.tools ?? 0), 0)
       const from = `${formatCount(tools, 'tool')} of ${formatCount(cached.length, 'server')}`
-      stderr.write(createStyler(stderr, env)('dim', `${from} from the cache; --refresh asks the servers.\n`))
+      stderr.write(createStyler(stderr, env)('dim', `${from} from the cache; use --refresh to ask the servers.\n`))
     }
     await progress.during(
       () => `Asked ${gateway.servers.length} servers, ${getAnswered()} have answered`,
@@ -94,7 +94,7 @@ export async function withServers<Result>(
   }
 }
 
-/** The options of the command line that are the gateway's. */
+/** The command-line options that the gateway takes. */
 export function getGatewayOptions(
   { cache, store, timeout, refresh }: ServerOptions,
   env: NodeJS.ProcessEnv,
@@ -103,20 +103,20 @@ export function getGatewayOptions(
   return { env, ...dropUndefined({ cache, store, timeoutMs, isFresh: refresh }) }
 }
 
-/** Whether a file was named, or is there under a usual name. */
+/** Whether the user named a file, or one with a default name exists. */
 export function hasConfigFile({ config = [] }: Pick<ServerOptions, 'config'>): boolean {
   return config.length > 0 || DEFAULT_CONFIGS.some((file) => existsSync(file))
 }
 
-/** The files that were named, or the first one that is there under a usual name. */
+/** The files the user named, or else the first existing file with a default name. */
 export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): readonly string[] {
   if (config.length > 0) return config
   const found = DEFAULT_CONFIGS.find((file) => existsSync(file))
   if (found !== undefined) return [found]
   throw new UsageError(
     [
-      `There is no ${DEFAULT_CONFIGS.join(', no ')} in this folder. To get one:`,
-      '  foldout import                        takes over the servers of your MCP clients',
+      `There is no ${DEFAULT_CONFIGS.slice(0, -1).join(', ')} or ${DEFAULT_CONFIGS.at(-1)} in this folder. To create one:`,
+      '  foldout import                        imports the servers of your MCP clients',
       '  foldout add <name> -- <command>       adds a server',
       'Or name the file that lists your MCP servers: --config <file>',
     ].join('\n'),
@@ -165,8 +165,8 @@ function describeUnapproved({ added, changed, isHeld }: Extract<GatewayEvent, { 
     ...(added.length > 0 ? [`new: ${shortenList(added)}`] : []),
     ...(changed.length > 0 ? [`changed: ${shortenList(changed)}`] : []),
   ]
-  const start = isHeld ? 'Tools are held until you approve them' : 'Its tools are not those that you accepted'
-  return `${start} (${parts.join('; ')}). foldout pins shows what changed.`
+  const start = isHeld ? 'Its tools are held until you approve them' : 'Its tools differ from the ones you accepted'
+  return `${start} (${parts.join('; ')}). Run foldout pins to see what changed.`
 }
 
 const MOST_NAMED = 5
@@ -176,7 +176,7 @@ function shortenList(names: readonly string[]): string {
   return [...names.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
-/** Names a folder in whose `node_modules` the encoder is, if it is not installed beside this program. */
+/** Names the folder whose `node_modules` contains the encoder, if it is not installed beside this program. */
 const FOLDER_VARIABLE = 'FOLDOUT_ENCODER'
 
 export interface EncoderOptions extends ServerOptions {
@@ -185,8 +185,8 @@ export interface EncoderOptions extends ServerOptions {
 }
 
 /**
- * Creates the sentence encoder for searches, and says so on standard error; `undefined` if it is not installed, or not wanted. Its
- * vectors are kept in the folder for caches.
+ * Creates the sentence encoder for searches, and says so on standard error; `undefined` if it is not installed or is turned off. Its
+ * vectors are kept in the cache folder.
  */
 export async function findEncoder(
   { encoder = true, cache, quiet }: EncoderOptions,
@@ -197,14 +197,14 @@ export async function findEncoder(
   const installedIn = env[FOLDER_VARIABLE]
   const where = installedIn ? { installedIn } : {}
   try {
-    // Most do not have it, and the rest need not be loaded then.
+    // Most installations have no encoder, and then need not load the rest.
     await createMiniLm(where).close()
     const { createVectorFile } = await import('foldout/node')
     const found = createMiniLm({ ...where, cache: createVectorFile(join(cache ?? getCacheFolder(env), 'vectors')) })
     if (!quiet) stderr.write(createStyler(stderr, env)('dim', `Searches use the encoder ${found.model}.\n`))
     return found
   } catch (error) {
-    // A folder that is named is expected to have it.
+    // If the user names a folder, the encoder must be in it.
     if (!installedIn && error instanceof Error && 'code' in error && error.code === 'peer-missing') return undefined
     throw error
   }

@@ -7,17 +7,17 @@ import { fillStore, openStore, type StoreSettings } from '../gateway/store/open.
 import { DEFAULT_CONFIGS, type Surroundings } from './session.ts'
 import { toLine } from './text.ts'
 
-/** Which store a command works with. */
+/** The store a command works with. */
 export interface StoreOptions {
   readonly store?: string
   readonly config?: readonly string[]
-  /** The folder with the decisions of the user. */
+  /** The folder with the user's decisions. */
   readonly data?: string
 }
 
-export const STORE_OPTION = ['--store <url>', 'the database that gateways share, postgres://…'] as const
+export const STORE_OPTION = ['--store <url>', 'the database that the gateways share, postgres://…'] as const
 
-/** Opens the store that was named, or that of the configuration, or the files of the user, and closes it at the end. */
+/** Opens the store named on the command line or in the configuration, or else the user's files. Closes it at the end. */
 export async function withStore<Result>(
   options: StoreOptions,
   surroundings: Surroundings,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStyler, formatBar, formatTable, shorten, toLine, toLines } from './text.ts'
 
-describe('text of servers', () => {
+describe("servers' text", () => {
   it.each([
     ['\u001B[31mred\u001B[0m', '[31mred [0m'],
     ['a\r\nb\tc', 'a b c'],
@@ -9,7 +9,7 @@ describe('text of servers', () => {
     ['zero\u200Bwidth\u{E0041}', 'zero width'],
     ['\u009B2J', '2J'],
     ['Zürich 東京 👩‍👩‍👧', 'Zürich 東京 👩 👩 👧'],
-  ])('%j cannot steer a terminal', (text, line) => {
+  ])('%j cannot control a terminal', (text, line) => {
     expect(toLine(text)).toBe(line)
   })
 

@@ -1,7 +1,7 @@
-/** Control characters, and characters that are invisible or change the direction of text: a server must not control the terminal. */
+/** Control, invisible and bidirectional characters. Removing them keeps a server from controlling the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+/gu
 
-/** Text without what could control a terminal, in one line. */
+/** Removes everything that could control a terminal, line breaks included. */
 export function toPrintable(text: string): string {
   return text.replace(UNPRINTABLE, ' ')
 }
@@ -11,7 +11,7 @@ export function toLine(text: string): string {
   return toPrintable(text).replaceAll(/ {2,}/g, ' ').trim()
 }
 
-/** Several lines, each of them safe to print. */
+/** Several lines, each safe to print. */
 export function toLines(text: string): readonly string[] {
   return text
     .split(/\r?\n/)
@@ -42,7 +42,7 @@ export function shorten(text: string, width: number): string {
   return `${text.slice(0, Math.max(1, width - 1)).trimEnd()}…`
 }
 
-/** The codes that turn a style on and off. Node's `styleText` is not used: whether it colors depends on the version. */
+/** The codes that turn a style on and off. Not Node's `styleText`: whether that colors depends on the version. */
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] } as const
 type Style = keyof typeof STYLES
 
@@ -60,7 +60,7 @@ export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: St
   }
 }
 
-/** Formats rows with aligned columns. The last column is cut to the width of a terminal, and left whole elsewhere. */
+/** Formats rows with aligned columns. On a terminal, the last column is cut to fit. */
 export function formatTable(rows: readonly (readonly string[])[], width = Infinity): readonly string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))

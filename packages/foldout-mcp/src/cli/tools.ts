@@ -4,7 +4,7 @@ import { EXIT } from './exit-codes.ts'
 import { withServers, type OpenSession, type ServerOptions, type Surroundings } from './session.ts'
 import { createStyler, formatBar, formatCount, formatNumber, formatTable, toLine } from './text.ts'
 
-/** `foldout tools`: everything that the servers offer, and what it costs. Returns the exit code. */
+/** `foldout tools`: lists everything the servers offer and what it costs. Returns the exit code. */
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {
   return withServers(options, surroundings, async (session) => {
     const { catalog, progress } = session
@@ -38,7 +38,7 @@ function formatJson({ catalog, servers, failed, costs, exposures }: CostView): s
   return `${JSON.stringify({ tools, servers: counted, failed, broken: catalog.broken, tokens: total, counter, exposures }, null, 2)}\n`
 }
 
-/** A tool in the JSON of both commands. */
+/** A tool in the JSON output of `tools` and `search`. */
 export function describeTool(tool: CatalogEntry): Readonly<Record<string, unknown>> {
   const { name, source, declared, title, description } = tool
   return { name, server: source, declared, title, description, signature: formatSignature(tool) }
@@ -66,7 +66,7 @@ function formatText(view: CostView, { stdout, env }: Surroundings): string {
   return [...blocks, ...broken, ...compared].map((block) => `${block}\n`).join('\n')
 }
 
-/** A tool with its cost, and a bar for its share of the server's. */
+/** A tool with its cost, and a bar for its share of the server's total. */
 function formatRow(tool: CatalogEntry, cost: number, serverCost: number): readonly string[] {
   const tokens = formatNumber(cost).padStart(6)
   return [`  ${toLine(tool.name)}`, tokens, formatBar(cost / serverCost, 10), toLine(tool.shortDescription)]
@@ -82,7 +82,7 @@ function groupByServer({ tools }: Catalog): ReadonlyMap<string, readonly Catalog
   return groups
 }
 
-/** What a client would be given, and for how many searches that is cheaper than everything. */
+/** Shows what each exposure lists, and for how many searches it is cheaper than listing everything. */
 function formatExposures({ exposures, costs, catalog }: CostView, columns: number | undefined): string {
   const largest = Math.max(1, ...exposures.map(({ tokens }) => tokens))
   const rows = exposures
@@ -96,15 +96,15 @@ function formatExposures({ exposures, costs, catalog }: CostView, columns: numbe
   const problems = exposures.flatMap(({ name, problem }) =>
     problem === undefined ? [] : [`  ${name} cannot be used: ${toLine(problem)}`],
   )
-  const head = `${formatCount(catalog.tools.length, 'tool')}, ${formatNumber(costs.total)} tokens (${costs.counter.exact ? 'exact' : 'estimated'}). What a client is given with each exposure:`
+  const head = `${formatCount(catalog.tools.length, 'tool')}, ${formatNumber(costs.total)} tokens (${costs.counter.exact ? 'exact' : 'estimated'}). What each exposure lists:`
   const names = ['', ' tools', '  tokens', '', PER_FIND, 'cheaper than all']
   return [head, ...formatTable([names, ...rows], columns), ...problems].join('\n')
 }
 
-/** What each tool that is found adds to a conversation. */
+/** The heading for the tokens that finding one tool adds to a conversation. */
 const PER_FIND = 'per tool found'
 
-/** For how many searches of one conversation an exposure is cheaper. */
+/** Formats the number of searches in one conversation up to which an exposure is cheaper. */
 function formatBreakEven(searches: number | null): string {
   if (searches === null) return 'always'
   if (searches === 0) return 'never'

@@ -1,21 +1,21 @@
 import type { DocumentFormat, Path } from './documents/document.ts'
 
-/** The systems whose paths are known. Others are treated as Linux. */
+/** The operating systems whose paths are known. All others are treated as Linux. */
 export type System = 'linux' | 'darwin' | 'win32'
 
 /**
- * Paths of files, the preferred one first. `~` is the home folder, `{app}` the folder for settings of programs,
- * `{NAME|path}` an environment variable or else a path, and a part `*` stands for any one name.
+ * File paths, the preferred one first. `~` is the home folder, `{app}` the folder for application settings,
+ * `{NAME|path}` an environment variable or else a path, and a part `*` matches any one name.
  */
 export type Places = readonly string[] | Readonly<Record<System, readonly string[]>>
 
-/** How a client writes a server that it starts itself. */
+/** How a client writes an entry for a server that it starts. */
 export interface EntryShape {
-  /** The field with the command. Default `command`. */
+  /** The field that holds the command. Default `command`. */
   readonly command?: string
   /** Whether that field holds the command and its arguments as one list. */
   readonly isCommandList?: boolean
-  /** Fields that every entry has. */
+  /** Fields that every entry must have. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /** Whether the entry repeats its name. */
   readonly hasName?: boolean
@@ -29,7 +29,7 @@ export interface ServerMap {
   readonly isList?: boolean
 }
 
-/** The client's own program, by which it is changed if it is installed. */
+/** The client's own command-line program, which makes the change if it is installed. */
 export interface OwnCommand {
   readonly program: string
   readonly scopes: readonly Scope[]
@@ -39,25 +39,25 @@ export interface OwnCommand {
 
 export type Scope = 'user' | 'project'
 
-/** One MCP client: where its configuration lies, and what it looks like. */
+/** One MCP client: where its configuration is and what it looks like. */
 export interface ClientDescription {
   readonly name: string
   readonly title: string
   readonly format: DocumentFormat
   readonly user: Places
-  /** Relative to the folder of a project. */
+  /** Relative to the project folder. */
   readonly project?: readonly string[]
-  /** Further files that are read, but never written. */
+  /** More files that are read, but never written. */
   readonly others?: { readonly user?: Places; readonly project?: readonly string[] }
   /** Where the servers are. If there are several, the first is used unless the file has one of the others. */
   readonly maps: readonly ServerMap[]
-  /** Further places in the file that are read. A part `{project}` is the folder of the project. */
+  /** More places in the file that are read. A part `{project}` is the project folder. */
   readonly alsoRead?: readonly Path[]
   readonly own?: OwnCommand
-  /** A link that installs a server by one click. `{name}`, `{base64}`, `{named}`, `{program}` and `{args}` are filled in. */
+  /** A link that installs a server with one click. `{name}`, `{base64}`, `{named}`, `{program}` and `{args}` are filled in. */
   readonly link?: string
-  /** What a new file begins with, if the client needs more than servers in it. */
+  /** The start of a new file, if the client needs more in it than servers. */
   readonly initial?: string
-  /** What a user should know after installing. */
+  /** A note for the user after installing. */
   readonly note?: string
 }

@@ -27,7 +27,7 @@ function collect(client?: string): Promise<Found> {
 }
 
 describe.each(CLIENTS)('R52: $name', (client) => {
-  it('gives its servers', async () => {
+  it('has its servers collected', async () => {
     const [map] = client.maps
     const { path, isList = false, shape } = map ?? { path: [], shape: {} }
     const field = shape.command ?? 'command'
@@ -157,7 +157,7 @@ describe('R52: entries of clients', () => {
     })
   })
 
-  it('ask for what VS Code asks for, as variables', async () => {
+  it('turn the input prompts of VS Code into variables', async () => {
     const inputs = [
       { id: 'github-token', type: 'promptString', description: 'Your token', password: true },
       { id: '9host', default: 'localhost' },
@@ -174,7 +174,7 @@ describe('R52: entries of clients', () => {
     })
   })
 
-  it('are left out if they are Foldout itself, a part of the client, or not servers', async () => {
+  it('are left out if they are Foldout itself, part of the client, or not servers', async () => {
     const entries = {
       foldout: { command: 'npx', args: ['-y', 'foldout-mcp@0.1.0', 'serve'] },
       here: { command: 'node', args: ['/x/bin/foldout.js', 'serve'] },
@@ -191,13 +191,13 @@ describe('R52: entries of clients', () => {
       ['foldout', 'it is Foldout itself'],
       ['here', 'it is Foldout itself'],
       ['windows', 'it is Foldout itself'],
-      ['empty', 'it has neither a command nor an address'],
+      ['empty', 'it has neither a command nor a URL'],
       ['text', 'it is not an object'],
-      ['developer', 'it is a part of the client, not a server'],
+      ['developer', 'it is part of the client, not a server'],
     ])
   })
 
-  it('of a file that cannot be read are reported, and the others are there', async () => {
+  it('from a file that cannot be read are reported, and the others are collected', async () => {
     const broken = await write('home/.cursor/mcp.json', '{"mcpServers": {')
     const binary = await write('home/.kiro/settings/mcp.json', '')
     await writeFile(binary, Buffer.from([0xff, 0x00]))
@@ -210,7 +210,7 @@ describe('R52: entries of clients', () => {
     expect(servers.map(({ source }) => source.name)).toEqual(['__proto__'])
   })
 
-  it('of a file that two clients share are there once', async () => {
+  it('from a file that two clients share are collected once', async () => {
     const file = await write('project/.mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
     await mkdir(join(where.project, '.cursor'), { recursive: true })
     await symlink(file, join(where.project, '.cursor/mcp.json'))
@@ -226,7 +226,7 @@ describe('R52: servers of several clients', () => {
     notes: [],
   })
 
-  it('are one if they are started the same way', () => {
+  it('are merged if they are started the same way', () => {
     const merged = mergeServers([
       found('cursor', 'git', { command: 'npx', args: ['git'], env: { A: '1' }, disabled: true }),
       found('zed', 'github', { command: 'cmd', args: ['/c', 'npx', 'git'], env: { A: '1', B: '2' } }),
@@ -236,7 +236,7 @@ describe('R52: servers of several clients', () => {
     expect(merged[0]?.definition).toEqual({ command: 'npx', args: ['git'], env: { A: '1', B: '2' } })
   })
 
-  it('get numbers if they are not, but have the same name', () => {
+  it('get numbers if they differ but have the same name', () => {
     const merged = mergeServers(
       [
         found('cursor', 'git', { command: 'a' }),

@@ -12,7 +12,7 @@ import { listFiles, type Whereabouts } from './places.ts'
 export interface Source {
   readonly client: string
   readonly file: string
-  /** What it is called there. */
+  /** Its name there. */
   readonly name: string
 }
 
@@ -25,7 +25,7 @@ export interface FoundServer {
 /** Everything that was found in the files of clients. */
 export interface Found {
   readonly servers: readonly FoundServer[]
-  /** Entries that are not taken over. */
+  /** Entries that are not imported. */
   readonly skipped: readonly { readonly source: Source; readonly reason: string }[]
   /** Files that cannot be read. */
   readonly problems: readonly { readonly client: string; readonly file: string; readonly message: string }[]
@@ -72,7 +72,7 @@ async function readClientFile(
   }
 }
 
-/** Continue reads files of other clients as they are. */
+/** Continue reads the files of other clients unchanged. */
 function getFormat({ format }: ClientDescription, file: string): DocumentFormat {
   if (/\.jsonc?$/.test(file)) return 'json'
   return format
@@ -102,7 +102,7 @@ function listEntries(client: ClientDescription, root: unknown, { project }: Wher
   const paths = others.map((path) => path.map((key) => (key === '{project}' ? project : key)))
   const fromMaps = client.maps.flatMap(({ path, isList = false }) => {
     const entries = [...(getEntries(root, path, isList) ?? getEntries(root, path) ?? [])]
-    // A map inside of another one is not a server.
+    // A map inside another map is not a server.
     return entries.filter(([name]) => !isMapAt(client, [...path, name]))
   })
   return [...fromMaps, ...paths.flatMap((path) => [...(getEntries(root, path) ?? [])])]
@@ -112,19 +112,19 @@ function isMapAt({ maps }: ClientDescription, path: Path): boolean {
   return maps.some((map) => isDeepStrictEqual(map.path, path))
 }
 
-/** A server of the gateway, and all places that it comes from. */
+/** A server of the gateway, and every place it comes from. */
 export interface MergedServer {
   readonly name: string
   readonly definition: ServerDefinition
   readonly sources: readonly Source[]
   readonly notes: readonly string[]
-  /** Whether the configuration had it before. */
+  /** Whether the configuration already had it. */
   readonly isKnown: boolean
 }
 
 /**
- * Puts servers together with those that a configuration has already. The same server is there once, even if several clients
- * have it; different servers of the same name get numbers.
+ * Merges servers with those a configuration already has. The same server appears once, even if several clients
+ * have it; different servers with the same name get numbers.
  */
 export function mergeServers(
   found: readonly FoundServer[],
@@ -136,7 +136,7 @@ export function mergeServers(
     const same = [...merged.values()].find((server) => isSame(server.definition, definition))
     if (same) {
       const both = { ...same, sources: [...same.sources, source], notes: [...new Set([...same.notes, ...notes])] }
-      // What the user has written stays as it is.
+      // Keep what the user wrote.
       if (!same.isKnown) both.definition = combine(same.definition, definition)
       merged.set(same.name, both)
     } else {
@@ -152,13 +152,13 @@ function findName(name: string, taken: ReadonlyMap<string, unknown>): string {
   for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`
 }
 
-/** Whether two entries start the same server. Variables that only one of them sets make no difference. */
+/** Whether two entries start the same server. Variables that only one of them sets are ignored. */
 function isSame(a: ServerDefinition, b: ServerDefinition): boolean {
   if (a.url !== b.url || (a.cwd ?? '') !== (b.cwd ?? '') || !isDeepStrictEqual(getWords(a), getWords(b))) return false
   return agree(a.env, b.env) && agree(a.headers, b.headers)
 }
 
-/** `cmd /c` only says how to start something on Windows. */
+/** Strips `cmd /c`, which only starts a program on Windows. */
 function getWords({ command, args = [] }: ServerDefinition): readonly string[] {
   const words = [command ?? '', ...args.map(String)]
   if (words[0] === 'cmd' && words[1] === '/c') return words.slice(2)
@@ -169,7 +169,7 @@ function agree(a: Readonly<Record<string, unknown>> = {}, b: Readonly<Record<str
   return Object.entries(a).every(([key, value]) => !Object.hasOwn(b, key) || String(b[key]) === String(value))
 }
 
-/** A server that one client uses is used, even if another one has turned it off. */
+/** A server is enabled if any client has it enabled. */
 function combine(a: ServerDefinition, b: ServerDefinition): ServerDefinition {
   const { disabled, ...mine } = a
   const { disabled: isOtherDisabled, ...theirs } = b

@@ -12,10 +12,10 @@ export interface Launch {
   readonly args: readonly string[]
 }
 
-/** How clients start the gateway. The version is exact, because another one would be asked for at every start. */
+/** How clients start the gateway. The version is exact, so that npx does not look for a newer one at every start. */
 export function createLaunch(version: string, config: string, platform: NodeJS.Platform): Launch {
   const args = ['-y', `foldout-mcp@${version}`, 'serve', '--config', config]
-  // Windows cannot start npx itself, which is a script there.
+  // On Windows npx is a script, which cannot be started directly.
   if (platform === 'win32') return { command: 'cmd', args: ['/c', 'npx', ...args] }
   return { command: 'npx', args }
 }
@@ -34,9 +34,9 @@ export function createEntry(
 
 /** Where an entry comes from. */
 export interface EntryOrigin {
-  /** The folder that relative paths start from; undefined if that is not known. */
+  /** The folder that relative paths start from; undefined if unknown. */
   readonly folder: string | undefined
-  /** The questions of VS Code, by their id. */
+  /** VS Code's input prompts, by id. */
   readonly inputs: ReadonlyMap<string, Input>
 }
 
@@ -44,11 +44,11 @@ export type ReadEntry =
   | { readonly definition: ServerDefinition; readonly notes: readonly string[] }
   | { readonly reason: string }
 
-/** Reads an entry of any client. The names of fields do not contradict each other, so all are read the same way. */
+/** Reads an entry of any client. No two clients use a field for different things, so one reader serves all. */
 export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   if (!isObject(entry)) return { reason: 'it is not an object' }
   if (entry['type'] === 'builtin' || entry['type'] === 'platform')
-    return { reason: 'it is a part of the client, not a server' }
+    return { reason: 'it is part of the client, not a server' }
   const notes = new Set<string>()
   const fill = (text: string): string => convertVariables(text, origin.inputs, (note) => notes.add(note))
   const isDisabled = entry['disabled'] === true || entry['enabled'] === false
@@ -66,7 +66,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
     return { definition: { ...fields, ...common }, notes: [...notes] }
   }
   const [command, ...args] = readCommand(entry)
-  if (command === undefined || command.trim() === '') return { reason: 'it has neither a command nor an address' }
+  if (command === undefined || command.trim() === '') return { reason: 'it has neither a command nor a URL' }
   const env = { ...readRecord(entry, ['env', 'envs', 'environment'], fill), ...readKeptVariables(entry, notes) }
   const fields = dropUndefined({
     command: fill(command),
@@ -78,7 +78,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   return { definition: { ...fields, ...common }, notes: [...notes] }
 }
 
-/** Where the entries of a file come from. Only those of a project are relative to something that is known. */
+/** Where the entries of a file come from. Only project files have a known folder for relative paths. */
 export function getOrigin(root: unknown, scope: Scope, { project }: Whereabouts): EntryOrigin {
   return { folder: (scope === 'project' && project) || undefined, inputs: readInputs(root) }
 }
@@ -114,7 +114,7 @@ function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readon
   )
 }
 
-/** Codex names variables that hold tokens, instead of the headers they are sent in. */
+/** Codex names the variables that hold tokens, instead of the headers that carry them. */
 function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
   const token = entry['bearer_token_env_var']
   const headers = Object.entries(entry['env_http_headers'] ?? {}).map(
@@ -126,7 +126,7 @@ function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
   }
 }
 
-/** The client that a server over HTTP is signed in to with: `auth` of Cursor and the gateway, `oauth` of Gemini CLI. */
+/** The OAuth client for an HTTP server: `auth` in Cursor and the gateway, `oauth` in Gemini CLI. */
 function readAuth(entry: Fields, fill: Fill): ServerAuthDefinition | undefined {
   const auth = [entry['auth'], entry['oauth']].find(isObject) ?? {}
   const { scopes } = auth
@@ -142,7 +142,7 @@ function readAuth(entry: Fields, fill: Fill): ServerAuthDefinition | undefined {
   })
 }
 
-/** Goose keeps some values in the keychain of the system, where nobody else can read them. */
+/** Goose keeps some values in the system keychain, where other programs cannot read them. */
 function readKeptVariables(entry: Fields, notes: Set<string>): Readonly<Record<string, string>> {
   const names = [entry['env_keys']]
     .flat()
@@ -166,7 +166,7 @@ function readPath(value: unknown, { folder }: EntryOrigin, fill: Fill): string |
   return resolve(folder, path)
 }
 
-/** A server that is started by a relative path has to be started where that path is. */
+/** A server with a relative command must start in the folder the path is relative to. */
 function getFolderNeeded(words: readonly string[], { folder }: EntryOrigin): string | undefined {
   if (words.some((word) => /^\.\.?[/\\]/.test(word))) return folder
   return undefined
@@ -176,7 +176,7 @@ function getString(entry: Fields, names: readonly string[]): string | undefined 
   return names.map((name) => entry[name]).find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** Fields that hold nothing are not written. */
+/** Leaves out empty fields. */
 export function omitEmpty<Value extends object>(value: Value): Value | undefined {
   if (Object.keys(value).length === 0) return undefined
   return value

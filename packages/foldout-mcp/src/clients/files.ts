@@ -7,7 +7,7 @@ import { MAX_CONFIG_BYTES } from './limits.ts'
 
 /** A file as it was found. */
 export interface FoundFile {
-  /** The file itself, if the path is a link. */
+  /** The target file, if the path is a link. */
   readonly path: string
   /** Undefined if there is no file. */
   readonly text: string | undefined
@@ -18,9 +18,9 @@ const PRIVATE_FILE = 0o600
 const WRITE_BITS = 0o222
 
 /**
- * Reads a file, whose text may be written back without losing anything.
+ * Reads a file whose text can be written back without loss.
  *
- * @throws UsageError if it is not a file of text, or too large.
+ * @throws UsageError if it is not a text file or is too large.
  */
 export async function findFile(file: string): Promise<FoundFile> {
   const path = await followLinks(resolve(file))
@@ -32,19 +32,19 @@ export async function findFile(file: string): Promise<FoundFile> {
     return { path, text, mode }
   } catch (error) {
     if (isMissing(error)) return { path, text: undefined, mode: PRIVATE_FILE }
-    if (error instanceof TypeError) throw new UsageError(`${file} is not written in UTF-8.`)
+    if (error instanceof TypeError) throw new UsageError(`${file} is not UTF-8 text.`)
     if (error instanceof UsageError) throw error
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
-/** Fails if a file must not be changed. Replacing it would work even so, which is not what its owner wants. */
+/** Fails if a file is read-only. Replacing it would still succeed, against its owner's wish. */
 export function checkWritable({ path, text, mode }: FoundFile): void {
   if (text !== undefined && (mode & WRITE_BITS) === 0)
     throw new Error(`${path} is read-only. Make it writable, then try again.`)
 }
 
-/** Replaces a file at once: a reader sees the old text or the new one. Returns the folders that were created for it. */
+/** Replaces a file atomically: a reader sees the old text or the new one. Returns the folders it created. */
 export async function replaceFile({ path, mode, text: before }: FoundFile, text: string): Promise<readonly string[]> {
   const created = await createFolders(dirname(path))
   const temporary = `${path}.${randomUUID()}.tmp`
@@ -65,15 +65,15 @@ export async function replaceFile({ path, mode, text: before }: FoundFile, text:
   }
 }
 
-/** Removes a file, and the given folders if they are empty then. */
+/** Removes a file, and the given folders if that leaves them empty. */
 export async function removeFile(path: string, folders: readonly string[] = []): Promise<void> {
   await rm(path, { force: true })
   const deepestFirst = folders.toSorted((a, b) => b.length - a.length)
-  // A folder that something else was put into stays.
+  // The folder stays if something else is in it.
   for (const folder of deepestFirst) await rmdir(folder).catch(() => undefined)
 }
 
-/** The folder and those around it that are not there yet. */
+/** The folder and its parents that do not exist yet. */
 export function listMissingFolders(folder: string): readonly string[] {
   const missing: string[] = []
   for (let path = folder; !existsSync(path); path = dirname(path)) missing.push(path)
@@ -93,7 +93,7 @@ async function describe(path: string): Promise<{ mode: number; size: number; isF
   return { mode: stats.mode & 0o7777, size: stats.size, isFile: stats.isFile() }
 }
 
-/** The permissions of a new file are cut by the process, and its owner may be another one. */
+/** Copies mode and owner: the umask narrows a new file's mode, and its owner may differ. */
 async function copyOwner(from: string, to: string, mode: number): Promise<void> {
   const { uid, gid } = await stat(from)
   await chown(to, uid, gid).catch(() => undefined)
@@ -106,7 +106,7 @@ async function createFolders(folder: string): Promise<readonly string[]> {
   return missing
 }
 
-/** Links are followed by hand, because one may point to a file that is not there yet. */
+/** Follows links by hand, because a link may point to a file that does not exist yet. */
 async function followLinks(path: string, depth = 0): Promise<string> {
   try {
     if (depth > 40 || !(await lstat(path)).isSymbolicLink()) return path

@@ -8,28 +8,28 @@ import type { ConfigChange, State } from './state.ts'
 
 const PATH = ['mcpServers']
 
-/** The file that servers are written to: the one that was named, or `foldout.config.json` in a folder. */
+/** The file to write servers to: the one the user named, or `foldout.config.json` in the folder. */
 export function getConfigFile(named: string | undefined, folder: string): string {
   const program = join(folder, 'foldout.config.ts')
   if (named === undefined && existsSync(program)) checkJson(program)
   return resolve(folder, named ?? 'foldout.config.json')
 }
 
-/** The configuration that clients start the gateway with. The usual names are tried first. */
+/** The configuration that clients start the gateway with. The default names are tried first. */
 export function findConfigFile(named: string | undefined, folder: string, target: string): string {
   if (named !== undefined) return resolve(folder, named)
   const usual = ['foldout.config.ts', 'foldout.config.json', '.mcp.json'].map((name) => join(folder, name))
-  // The gateway cannot serve the file that it is a server of.
+  // The gateway cannot serve a file in which it is itself a server.
   return usual.find((file) => existsSync(file) && resolve(file) !== resolve(target)) ?? getConfigFile(undefined, folder)
 }
 
-/** The servers of a configuration, as they are written. */
+/** The servers of a configuration, as written. */
 export async function readConfigServers(file: string): Promise<ReadonlyMap<string, ServerDefinition>> {
   return readServers(await findFile(file), file)
 }
 
 /**
- * Writes servers into a configuration, or removes those that are undefined. Everything else in the file stays.
+ * Writes servers into a configuration, and removes those that are undefined. Everything else in the file stays.
  *
  * @throws Error if the file does not parse, is read-only, or is not JSON.
  */
@@ -76,5 +76,5 @@ async function readServers({ text }: FoundFile, file: string): Promise<ReadonlyM
 
 function checkJson(file: string): void {
   if (/^\.[cm]?[jt]s$/.test(extname(file)))
-    throw new UsageError(`${file} is a program, which only you can change. Name a JSON file: --config <file>.`)
+    throw new UsageError(`${file} is code, which only you can change. Name a JSON file: --config <file>.`)
 }

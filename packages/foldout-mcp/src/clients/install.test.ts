@@ -58,7 +58,7 @@ async function write(client: string, text: string): Promise<string> {
   return file
 }
 
-/** All files below a folder, except what Foldout keeps for itself. */
+/** All files below a folder, except Foldout's own state. */
 async function listTree(root: string): Promise<readonly string[]> {
   const names = await readdir(root, { recursive: true })
   return names.filter((name) => !name.startsWith('home/.local')).sort()
@@ -88,7 +88,7 @@ describe.each(CLIENTS)('R52: $name', (client) => {
     await expect(stat(join(where.project, 'foldout.config.json'))).rejects.toThrow('ENOENT')
   })
 
-  it('gets a file if it has none, and loses it again with its folders', async () => {
+  it('gets a new file if it has none, and loses it and its folders on uninstall', async () => {
     const before = await listTree(folder)
     const { file } = await install(client)
     expect((await stat(file)).isFile()).toBe(true)
@@ -98,7 +98,7 @@ describe.each(CLIENTS)('R52: $name', (client) => {
 })
 
 describe.each(CLIENTS.filter(({ project }) => project !== undefined))('R52: $name in a project', (client) => {
-  it('gets a file in the folder of the project', async () => {
+  it('gets a file in the project folder', async () => {
     const { file } = await install(client, { scope: 'project' })
     expect(file.startsWith(`${where.project}/`)).toBe(true)
     await uninstallGateway({ client, scope: 'project', where })
@@ -107,7 +107,7 @@ describe.each(CLIENTS.filter(({ project }) => project !== undefined))('R52: $nam
 })
 
 describe('R52: installing', () => {
-  it('writes what starts exactly this version', async () => {
+  it('writes a command that starts exactly this version', async () => {
     const { entry } = await install('cursor', { config: 'mine.json' })
     const config = join(where.project, 'mine.json')
     expect(entry).toEqual({ command: 'npx', args: ['-y', 'foldout-mcp@1.2.3', 'serve', '--config', config] })
@@ -128,7 +128,7 @@ describe('R52: installing', () => {
     })
   })
 
-  it('takes any name, and refuses the name of another server', async () => {
+  it('accepts any name except that of another server', async () => {
     const file = await write('cursor', '{"mcpServers": {"git": {"command": "git-server"}}}')
     await fc.assert(
       fc.asyncProperty(
@@ -143,14 +143,14 @@ describe('R52: installing', () => {
       ),
       { numRuns: 20 },
     )
-    await expect(install('cursor', { name: 'git' })).rejects.toThrow("Cursor has another server called 'git'")
+    await expect(install('cursor', { name: 'git' })).rejects.toThrow("Cursor already has another server called 'git'")
   })
 
-  it('says which clients have no file for a project', async () => {
-    await expect(install('windsurf', { scope: 'project' })).rejects.toThrow('has no configuration for a single project')
+  it('says which clients have no project file', async () => {
+    await expect(install('windsurf', { scope: 'project' })).rejects.toThrow('has no per-project configuration')
   })
 
-  it('leaves a file that does not parse as it is', async () => {
+  it('does not change a file that does not parse', async () => {
     const texts = { cursor: '{"mcpServers": {', goose: 'a: [', codex: 'a = ' }
     for (const [client, text] of Object.entries(texts)) {
       const file = await write(client, text)
@@ -161,14 +161,14 @@ describe('R52: installing', () => {
     expect(await readdir(where.project)).toEqual([])
   })
 
-  it('leaves a file as it is that is read-only, not text, or a folder', async () => {
+  it('does not change a read-only file, a binary file or a folder', async () => {
     const file = await write('cursor', '{}')
     await chmod(file, 0o444)
     await expect(install('cursor')).rejects.toThrow('is read-only')
     await chmod(file, 0o644)
     const bytes = Buffer.from([0xff, 0xfe, 0x7b, 0x00])
     await writeFile(file, bytes)
-    await expect(install('cursor')).rejects.toThrow('is not written in UTF-8')
+    await expect(install('cursor')).rejects.toThrow('is not UTF-8 text')
     expect((await readFile(file)).equals(bytes)).toBe(true)
     await rm(file)
     await mkdir(file)
@@ -192,7 +192,7 @@ describe('R52: installing', () => {
     expect((await stat(real)).mode & 0o777).toBe(0o640)
   })
 
-  it('follows a link to a file that is not there yet', async () => {
+  it('follows a link to a file that does not exist yet', async () => {
     const file = getFile('cursor')
     await mkdir(dirname(file), { recursive: true })
     await symlink('../target.json', file)
@@ -212,7 +212,7 @@ describe('R52: installing', () => {
     expect((await stat(getStateFolder(where))).mode & 0o777).toBe(0o700)
   })
 
-  it('changes nothing when asked what it would do', async () => {
+  it('changes nothing in a dry run', async () => {
     const file = await write('cursor', '{}')
     const before = await listTree(folder)
     expect(await install('cursor', { isDryRun: true })).toMatchObject({ status: 'planned', file })
@@ -220,7 +220,7 @@ describe('R52: installing', () => {
     expect(await readdir(folder, { recursive: true })).toHaveLength(before.length)
   })
 
-  it('happens once, however often and however many at once it is asked for', async () => {
+  it('happens once, however many installs run, one after the other or at once', async () => {
     const text = '{ "mcpServers": { "a": { "command": "b" } } }'
     const file = await write('cursor', text)
     const results = await Promise.all(Array.from({ length: 8 }, () => install('cursor', { isMove: true })))
@@ -231,7 +231,7 @@ describe('R52: installing', () => {
     expect((await uninstall('cursor')).status).toBe('absent')
   })
 
-  it('of another version replaces the one before, and one step leads back', async () => {
+  it('of another version replaces the previous one, and one uninstall restores the original', async () => {
     const text = '{ "mcpServers": {} } // mine'
     const file = await write('cursor', text)
     await install('cursor')
@@ -265,7 +265,7 @@ describe('R52: uninstalling from a file that has changed', () => {
     expect(change(text).match(/(?:#|\/\/).*/)?.[0]).toBe(after.match(/(?:#|\/\/).*/)?.[0])
   })
 
-  it('removes a new file again if nothing else was put into it', async () => {
+  it('removes a new file if nothing else was added to it', async () => {
     const { file } = await install('cursor')
     await writeFile(file, `${await readFile(file, 'utf8')}\n`)
     await uninstall('cursor')
@@ -290,7 +290,7 @@ describe('R52: uninstalling from a file that has changed', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ mcpServers: {} })
   })
 
-  it('works without a receipt, by cutting what starts Foldout', async () => {
+  it('works without a receipt, by removing entries that start Foldout', async () => {
     const file = await write('cursor', '{}')
     await install('cursor', { name: 'everything' })
     await rm(getStateFolder(where), { recursive: true })
@@ -300,7 +300,7 @@ describe('R52: uninstalling from a file that has changed', () => {
 })
 
 describe('R52: moving servers', () => {
-  it('writes them to the configuration before they leave the client, merged with what is there', async () => {
+  it('merges them into the configuration before they leave the client', async () => {
     const config = join(where.project, 'foldout.config.json')
     const original = '{\n  // mine\n  "mcpServers": { "a": { "command": "other" }, "same": { "command": "s" } }\n}\n'
     await writeFile(config, original)
@@ -320,17 +320,17 @@ describe('R52: moving servers', () => {
     expect(await readFile(config, 'utf8')).toBe(original)
   })
 
-  it('leaves the configuration alone as long as another client uses it', async () => {
+  it('does not restore the configuration while another client uses it', async () => {
     await write('cursor', '{"mcpServers": {"a": {"command": "x"}}}')
     await write('windsurf', '{"mcpServers": {"a": {"command": "x"}}}')
     await install('cursor', { isMove: true })
     await install('windsurf', { isMove: true })
     const { notes } = await uninstall('cursor')
-    expect(notes).toEqual([expect.stringContaining('windsurf uses it')])
+    expect(notes).toEqual([expect.stringContaining('it is still used by windsurf')])
     expect(await readFile(join(where.project, 'foldout.config.json'), 'utf8')).toContain('"x"')
   })
 
-  it('does not lose what was added to the configuration since', async () => {
+  it('keeps what was added to the configuration since', async () => {
     const config = join(where.project, 'foldout.config.json')
     await write('cursor', '{"mcpServers": {"a": {"command": "x"}}}')
     await install('cursor')
@@ -340,11 +340,11 @@ describe('R52: moving servers', () => {
     expect(JSON.parse(await readFile(config, 'utf8'))).toEqual({ mcpServers: { mine: { command: 'm' } } })
   })
 
-  it('refuses a configuration that is a program, and one that does not parse', async () => {
+  it('refuses a configuration that is code, and one that does not parse', async () => {
     const text = '{"mcpServers": {"a": {"command": "x"}}}'
     const file = await write('cursor', text)
     await writeFile(join(where.project, 'foldout.config.ts'), 'export default {}')
-    await expect(install('cursor', { isMove: true })).rejects.toThrow('is a program')
+    await expect(install('cursor', { isMove: true })).rejects.toThrow('is code')
     await writeFile(join(where.project, 'broken.json'), '{')
     await expect(install('cursor', { isMove: true, config: 'broken.json' })).rejects.toThrow('was not changed')
     expect(await readFile(file, 'utf8')).toBe(text)
@@ -352,7 +352,7 @@ describe('R52: moving servers', () => {
 })
 
 describe('R52: the command of a client', () => {
-  /** A client that writes its file in its own way, or does not. */
+  /** A fake client program that runs this script. */
   async function createProgram(name: string, script: string): Promise<string> {
     const bin = join(folder, 'bin')
     await mkdir(bin, { recursive: true })
@@ -368,7 +368,7 @@ describe('R52: the command of a client', () => {
     config.mcpServers = { ...config.mcpServers, [args[4]]: JSON.parse(args[5]) }
     fs.writeFileSync(file, JSON.stringify(config))`
 
-  it('is used if it is there, and is undone exactly', async () => {
+  it('is used if it exists, and is undone exactly', async () => {
     const calls = await createProgram('claude', ADD)
     const text = '{\n    "numStartups": 3\n}\n'
     const file = await write('claude-code', text)

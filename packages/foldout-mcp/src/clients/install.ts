@@ -17,16 +17,16 @@ export interface InstallRequest {
   readonly client: ClientDescription
   readonly scope: Scope
   readonly where: Whereabouts
-  /** What the gateway is called in the client. */
+  /** The gateway's name in the client. */
   readonly name: string
-  /** The exact version that is started. */
+  /** The exact version to start. */
   readonly version: string
   readonly config?: string | undefined
-  /** Says what would be done, and changes nothing. */
+  /** Reports what would change, and changes nothing. */
   readonly isDryRun?: boolean
-  /** Whether the other servers of the client are moved into the gateway's configuration. */
+  /** Whether to move the client's other servers into the gateway's configuration. */
   readonly isMove?: boolean
-  /** Whether the file is edited even if the client has a command of its own. */
+  /** Whether to edit the file even if the client has its own command. */
   readonly isEdit?: boolean
 }
 
@@ -39,22 +39,22 @@ export interface InstallResult {
   readonly entry: Readonly<Record<string, unknown>>
   readonly config: string
   readonly backup: string | undefined
-  /** The servers that were moved, and what they are called now. */
+  /** The servers that were moved, with their new names. */
   readonly moved: readonly { readonly from: string; readonly to: string }[]
-  /** The servers that the client still starts itself, and that the gateway could serve instead. */
+  /** The servers that the client still starts itself although the gateway could serve them. */
   readonly left: readonly string[]
   readonly notes: readonly string[]
 }
 
 /**
- * Puts the gateway into a client.
+ * Installs the gateway in a client.
  *
  * @throws Error if the client's file does not parse or cannot be written. Then nothing has changed.
  */
 export async function installGateway(request: InstallRequest): Promise<InstallResult> {
   const { client, scope, where } = request
   const file = chooseFile(client, scope, where)
-  if (file === undefined) throw new UsageError(`${client.title} has no configuration for a single project.`)
+  if (file === undefined) throw new UsageError(`${client.title} has no per-project configuration.`)
   const state = createState(getStateFolder(where))
   if (request.isDryRun) return applyPlan(await createPlan(request, file, state), request, state)
   const { path } = await findFile(file)
@@ -65,7 +65,7 @@ export async function installGateway(request: InstallRequest): Promise<InstallRe
 interface Plan {
   readonly file: string
   readonly found: FoundFile
-  /** The text as it would be without the gateway; undefined if there would be no file. */
+  /** The text without the gateway; undefined if there would be no file. */
   readonly base: string | undefined
   readonly text: string
   readonly format: Format
@@ -75,7 +75,7 @@ interface Plan {
   readonly config: string
   readonly moved: readonly (readonly [string, unknown])[]
   readonly left: readonly string[]
-  /** The moved servers by the names that the configuration has for them. */
+  /** The moved servers, by their names in the configuration. */
   readonly names: ReadonlyMap<string, string>
   readonly servers: ReadonlyMap<string, ServerDefinition>
   readonly receipt: Receipt | undefined
@@ -91,7 +91,7 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
   const config = findConfigFile(request.config, where.project, file)
   try {
     format.parse(found.text ?? '')
-    // What an earlier installation did is undone first, so that one step back is always the way to the original.
+    // An earlier installation is undone first, so that one uninstall always restores the original.
     const base = receipt && found.text !== undefined ? undoChanges(found.text, receipt, format) : found.text
     const root = format.parse(base ?? '')
     const map = client.maps.findLast(({ path }) => isObject(getAt(root, path))) ??
@@ -117,7 +117,9 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
 
 function checkName(name: string, entry: unknown, client: ClientDescription): void {
   if (entry === undefined || startsFoldout(entry)) return
-  throw new UsageError(`${client.title} has another server called '${name}'. Choose a name: --name <name>.`)
+  throw new UsageError(
+    `${client.title} already has another server called '${name}'. Choose a different name: --name <name>.`,
+  )
 }
 
 interface Move {
@@ -128,7 +130,7 @@ interface Move {
   readonly notes: readonly string[]
 }
 
-/** The servers that the gateway serves instead of the client. Those that it cannot serve stay where they are. */
+/** The servers to move into the gateway. Servers that it cannot serve stay with the client. */
 async function planMove(
   { client, scope, where, name, isMove = false }: InstallRequest,
   root: unknown,
@@ -179,11 +181,11 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
   const failure = own && (await installByCommand(plan, own, { request, state, configChange }))
   if (own && failure === undefined) return { ...result, backup, status: 'installed' }
   await installByFile(plan, { request, state, configChange })
-  if (failure !== undefined) result.notes.push(`Its own command did not work: ${failure}`)
+  if (failure !== undefined) result.notes.push(`The client's own command failed: ${failure}`)
   return { ...result, backup, by: 'file', status: 'installed' }
 }
 
-/** The moved servers are in the new place before they leave the old one. */
+/** Writes the moved servers to the new file before removing them from the old one. */
 async function prepareConfig({ config, servers, receipt }: Plan, state: State): Promise<ConfigChange | null> {
   const change = await state.withLock(config, async () => {
     const { text } = await findFile(config)
@@ -194,7 +196,7 @@ async function prepareConfig({ config, servers, receipt }: Plan, state: State): 
   const before = (receipt?.config === config && receipt.configChange) || null
   if (!before || !change) return change ?? before
   const added = [...before.added, ...change.added]
-  // What someone else changed in between must survive.
+  // A change that someone else made in the meantime must survive.
   const isUntouched = change.before !== null && hashText(change.before) === before.after
   if (isUntouched) return { ...before, after: change.after, added }
   return { ...change, added }
@@ -213,7 +215,7 @@ async function installByFile(plan: Plan, { request, state, configChange }: Step)
     configChange,
     createdFolders: receipt?.createdFolders ?? [],
   })
-  // Written first: an installation that is interrupted can still be undone.
+  // Written first, so that an interrupted installation can still be undone.
   await state.writeReceipt(next)
   try {
     const created = await replaceFile(found, text)
@@ -225,7 +227,7 @@ async function installByFile(plan: Plan, { request, state, configChange }: Step)
   }
 }
 
-/** Returns why it did not work. */
+/** Returns why it failed; undefined if it worked. */
 async function installByCommand(plan: Plan, own: OwnCommandLine, step: Step): Promise<string | undefined> {
   const { found, base, format, map, entry, receipt } = plan
   const { request, state, configChange } = step

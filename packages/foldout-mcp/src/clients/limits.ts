@@ -1,4 +1,4 @@
-/** A larger configuration file of a client is not read. */
+/** A client's configuration file larger than this is not read. */
 export const MAX_CONFIG_BYTES = 33_554_432
 
 /** How long a command waits for another command that changes the same file. */

@@ -19,13 +19,13 @@ export interface EntryToAdd {
   readonly launch: Launch
 }
 
-/** The command by which a client adds a server itself; undefined if it has none, or is not installed. */
+/** The client's own command for adding a server; undefined if it has none or is not installed. */
 export function findOwnCommand(
   { own }: ClientDescription,
   { name, scope, entry, launch }: EntryToAdd,
   where: Whereabouts,
 ): OwnCommandLine | undefined {
-  // A name like an option would be taken for one.
+  // A name that looks like an option would be read as one.
   if (!own?.scopes.includes(scope) || name.startsWith('-')) return undefined
   const program = findProgram(own.program, where)
   if (program === undefined) return undefined
@@ -39,7 +39,7 @@ export function findOwnCommand(
   return { program, args: own.add.flatMap((arg) => values[arg] ?? [arg]) }
 }
 
-/** Runs a client's own program. Returns what it said if it failed. */
+/** Runs a client's own program. Returns its output if it failed. */
 export function runOwnCommand({ program, args }: OwnCommandLine, where: Whereabouts): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, [...args], { cwd: where.project, env: where.env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -55,7 +55,7 @@ export function runOwnCommand({ program, args }: OwnCommandLine, where: Whereabo
       resolve(failure)
     }
     child.on('error', (error) => end(error.message))
-    child.on('close', (code) => end(code === 0 ? undefined : said.trim() || `it ended with ${code}`))
+    child.on('close', (code) => end(code === 0 ? undefined : said.trim() || `it exited with ${code}`))
   })
 }
 

@@ -78,11 +78,11 @@ describe('R52: the file of a client', () => {
     expect(chooseFile(getClient(name), 'user', { ...LINUX, env: { ...LINUX.env, [variable]: '/x' } })).toBe(file)
   })
 
-  it('is found by the names that people use', () => {
+  it('is found by the names people use', () => {
     const names = ['Claude', 'VS Code', 'copilot', 'claudeCode', 'Gemini CLI', 'roo'].map(
       (name) => getClient(name).name,
     )
     expect(names).toEqual(['claude-code', 'vscode', 'copilot-cli', 'claude-code', 'gemini-cli', 'roo-code'])
-    expect(() => getClient('emacs')).toThrow(/^There is no client 'emacs'\. There are: antigravity, /)
+    expect(() => getClient('emacs')).toThrow(/^There is no client 'emacs'\. Choose from: antigravity, /)
   })
 })

@@ -3,15 +3,15 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import type { ClientDescription, Places, Scope, System } from './client.ts'
 
-/** The machine and the folder that files are looked for on. Tests replace them. */
+/** The machine and the project folder in which to look for files. Tests pass their own. */
 export interface Whereabouts {
   readonly env: NodeJS.ProcessEnv
   readonly platform: NodeJS.Platform
-  /** The folder of the project. */
+  /** The project folder. */
   readonly project: string
 }
 
-/** The files of a client that are read: those that it is installed into, and others. */
+/** All files of a client to read: those the gateway can be installed in, and others. */
 export function listFiles(client: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
   const others = client.others?.[scope] ?? []
   return expandAll([...listPlaces(client, scope, where), ...pick(others, where)], where)
@@ -22,20 +22,20 @@ function listPlaces({ user, project = [] }: ClientDescription, scope: Scope, whe
   return pick(user, where)
 }
 
-/** The file that a server is added to: the first one that is there, or else the preferred one. */
+/** The file to add a server to: the first one that exists, or else the preferred one. */
 export function chooseFile(client: ClientDescription, scope: Scope, where: Whereabouts): string | undefined {
   const places = listPlaces(client, scope, where)
   const files = places.map((place) => resolvePlace(place, where))
   return files.find((file) => existsSync(file)) ?? files[0]
 }
 
-/** The folder of the home of the user. */
+/** The user's home folder. */
 export function getHome({ env, platform }: Whereabouts): string {
   const own = platform === 'win32' ? (env['USERPROFILE'] ?? env['HOME']) : env['HOME']
   return own || homedir()
 }
 
-/** The folder for settings of programs. */
+/** The folder for application settings. */
 export function getSettingsFolder(where: Whereabouts): string {
   const { env, platform } = where
   const { join } = getPaths(where)
@@ -44,7 +44,7 @@ export function getSettingsFolder(where: Whereabouts): string {
   return env['XDG_CONFIG_HOME'] || join(getHome(where), '.config')
 }
 
-/** The folder for what Foldout remembers between commands. */
+/** The folder for state that Foldout keeps between commands. */
 export function getStateFolder(where: Whereabouts): string {
   const { env, platform } = where
   const { join } = getPaths(where)
@@ -82,7 +82,7 @@ function expandAll(places: readonly string[], where: Whereabouts): readonly stri
   return [...new Set(files)].filter((file) => existsSync(file))
 }
 
-/** The files that a path with one `*` stands for, in the order of their names. */
+/** The files that match a path with one `*`, sorted by name. */
 function expand(pattern: string): readonly string[] {
   const star = pattern.indexOf('*')
   if (star === -1) return [pattern]

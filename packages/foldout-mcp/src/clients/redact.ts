@@ -3,12 +3,12 @@ import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/d
 export const HIDDEN = '***'
 /** Names of options and parameters whose values are secret. */
 export const SECRET_NAME = /(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|cookie|session)/i
-/** Values that are secrets whatever they are called: tokens of well-known services, and anything long without a structure. */
+/** Values that are secret under any name: tokens of well-known services, and long values without structure. */
 export const SECRET_VALUE =
   /^(?:sk|pk|rk|gh[a-z]|github_pat|glpat|xox[a-z]|shpat|npm|pypi|hf|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}$|^[A-Za-z0-9+=_-]{40,}$/
 const VARIABLE = /^(?:Bearer )?\$\{[^{}]*\}$/
 
-/** A server without its secrets, to be shown. */
+/** A server without its secrets, for display. */
 export function hideSecrets(server: ServerDefinition): ServerDefinition {
   const { args, env, headers, url, command, auth } = server
   return {
@@ -26,7 +26,7 @@ function pickSecrets(auth: ServerAuthDefinition): Readonly<Record<string, unknow
   return Object.fromEntries(Object.entries(auth).filter(([name]) => /secret|^privateKey$/i.test(name)))
 }
 
-/** Every value may be a secret, except references to variables. */
+/** Hides every value except references to variables. */
 function hideValues(record: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key, VARIABLE.test(String(value)) ? String(value) : HIDDEN]),

@@ -7,7 +7,7 @@ import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
 const strings = z.array(z.string()).readonly()
 
-/** A change of the gateway's configuration. */
+/** A change to the gateway's configuration. */
 const configChangeSchema = z.object({
   /** The text before; null if there was no file. */
   before: z.string().nullable(),
@@ -18,41 +18,41 @@ const configChangeSchema = z.object({
   added: strings,
 })
 
-/** What an installation did to a file, so that it can be undone exactly. */
+/** A record of what an installation did to a file, so that it can be undone exactly. */
 const receiptSchema = z.object({
   client: z.string(),
   file: z.string(),
   name: z.string(),
   path: strings,
   isList: z.boolean(),
-  /** Whether the object with the servers was missing. */
+  /** Whether the installation created the object that holds the servers. */
   isNewContainer: z.boolean(),
   /** The text before; null if there was no file. */
   before: z.string().nullable(),
   /** The hash of the text after. */
   after: z.string(),
   createdFolders: strings,
-  /** The entries that were taken out of the file, as they were. */
+  /** The entries that were removed from the file, unchanged. */
   moved: z.array(z.tuple([z.string(), z.unknown()]).readonly()).readonly(),
   /** The configuration of the gateway. */
   config: z.string(),
-  /** What was changed in it. */
+  /** The change to it. */
   configChange: configChangeSchema.nullable(),
 })
 
 export type Receipt = Readonly<z.output<typeof receiptSchema>>
 export type ConfigChange = Readonly<z.output<typeof configChangeSchema>>
 
-/** What Foldout remembers between commands: receipts, backups and locks. Only the user can read it, because it holds secrets. */
+/** The state Foldout keeps between commands: receipts, backups and locks. It holds secrets, so only the user can read it. */
 export interface State {
   readReceipt(file: string): Promise<Receipt | undefined>
   /** The receipts of all files. */
   listReceipts(): Promise<readonly Receipt[]>
   writeReceipt(receipt: Receipt): Promise<void>
   removeReceipt(file: string): Promise<void>
-  /** Keeps the text of a file, if there is one. Returns where. */
+  /** Backs up a file, if it exists. Returns the path of the backup. */
   keepBackup(found: FoundFile): Promise<string | undefined>
-  /** Runs work while no other command changes the file. */
+  /** Runs work while no other command can change the file. */
   withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result>
 }
 
@@ -89,13 +89,13 @@ async function parseReceipt(file: string): Promise<Receipt | undefined> {
   try {
     return receiptSchema.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
-    // A damaged receipt is as good as none: then the entry is cut out of the file.
+    // A damaged receipt is treated as missing: the entry is then cut out of the file.
     if (isMissing(error) || error instanceof SyntaxError || error instanceof z.ZodError) return undefined
     throw error
   }
 }
 
-/** Readable, and different for each file. */
+/** A readable name, different for each file. */
 function getKey(file: string): string {
   const name = file.replaceAll(/[^A-Za-z0-9.]+/g, '-').slice(-60)
   return `${name}-${hashText(file).slice(0, 12)}`
@@ -140,7 +140,7 @@ async function takeLock(lock: string): Promise<boolean> {
   }
 }
 
-/** Whether the process that took a lock has ended without giving it back. */
+/** Whether the process that took a lock has ended without releasing it. */
 async function isStale(lock: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(lock)

@@ -17,23 +17,23 @@ export interface UninstallRequest {
 export interface UninstallResult {
   readonly client: string
   readonly file: string
-  /** `restored` if the file is byte for byte what it was, `edited` if it was changed in between. */
+  /** `restored` if the file is byte for byte what it was before, `edited` if it had been changed since. */
   readonly status: 'restored' | 'edited' | 'absent' | 'planned'
   readonly backup: string | undefined
-  /** The servers that were put back. */
+  /** The servers that were restored. */
   readonly returned: readonly string[]
   readonly notes: readonly string[]
 }
 
 /**
- * Takes the gateway out of a client, and puts back what its installation moved.
+ * Removes the gateway from a client, and restores what its installation moved.
  *
  * @throws Error if the client's file does not parse or cannot be written. Then nothing has changed.
  */
 export async function uninstallGateway(request: UninstallRequest): Promise<UninstallResult> {
   const { client, scope, where } = request
   const file = chooseFile(client, scope, where)
-  if (file === undefined) throw new UsageError(`${client.title} has no configuration for a single project.`)
+  if (file === undefined) throw new UsageError(`${client.title} has no per-project configuration.`)
   const state = createState(getStateFolder(where))
   const { path } = await findFile(file)
   if (request.isDryRun) return uninstall(request, file, state)
@@ -76,7 +76,7 @@ function getNext(found: FoundFile, file: string, plan: () => string | undefined)
   }
 }
 
-/** The text before an installation; undefined if there was no file. What was changed since then stays. */
+/** The text without the installation; undefined if there was no file. Later changes are kept. */
 export function undoChanges(text: string, receipt: Receipt, format: Format): string | undefined {
   const { path, isList, name, moved, isNewContainer, before } = receipt
   if (hashText(text) === receipt.after) return before ?? undefined
@@ -97,7 +97,7 @@ function applyRemoval(format: Format, text: string, path: readonly string[], nam
   return text
 }
 
-/** Without a receipt, every entry that starts the gateway goes. */
+/** Without a receipt, removes every entry that starts the gateway. */
 function cutGateway(text: string, { maps }: ClientDescription, format: Format): string {
   const root = format.parse(text)
   const names = maps.flatMap(({ path, isList = false }) =>
@@ -108,13 +108,13 @@ function cutGateway(text: string, { maps }: ClientDescription, format: Format): 
   return names.reduce((next, place) => applyChange(format, next, { ...place, value: undefined }), text)
 }
 
-/** The gateway's configuration goes back too, unless another client uses it. */
+/** Restores the gateway's configuration too, unless another client uses it. */
 async function restoreConfig(receipt: Receipt | undefined, state: State): Promise<readonly string[]> {
   if (!receipt?.configChange) return []
   const { file, config, configChange } = receipt
   const others = (await state.listReceipts()).filter((other) => other.config === config && other.file !== file)
   if (others.length > 0)
-    return [`${config} stays as it is, because ${others.map(({ client }) => client).join(', ')} uses it.`]
+    return [`${config} was not changed, because it is still used by ${others.map(({ client }) => client).join(', ')}.`]
   return state.withLock(config, async () => {
     const found = await findFile(config)
     if (found.text === undefined) return []

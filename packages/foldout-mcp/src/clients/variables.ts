@@ -1,12 +1,12 @@
 import { isObject } from './documents/document.ts'
 
-/** A question of VS Code, whose answer a text refers to. */
+/** An input prompt of VS Code, whose answer a text refers to. */
 export interface Input {
   readonly description: string | undefined
   readonly fallback: string | undefined
 }
 
-/** The questions of a file, by their id. */
+/** The input prompts of a file, by id. */
 export function readInputs(root: unknown): ReadonlyMap<string, Input> {
   const inputs = isObject(root) && Array.isArray(root['inputs']) ? (root['inputs'] as readonly unknown[]) : []
   return new Map(
@@ -20,7 +20,7 @@ export function readInputs(root: unknown): ReadonlyMap<string, Input> {
 
 const REFERENCE = /\$?\{(env|input|workspaceFolder|workspaceRoot|userHome)(?::([^{}]*))?\}/g
 
-/** Rewrites the variables of other clients as those of the gateway: `${NAME}`, `${NAME:-default}` and `${ROOT}`. */
+/** Rewrites other clients' variables in the gateway's syntax: `${NAME}`, `${NAME:-default}` and `${ROOT}`. */
 export function convertVariables(
   text: string,
   inputs: ReadonlyMap<string, Input>,
@@ -31,7 +31,7 @@ export function convertVariables(
       if (kind === 'userHome') return '${HOME}'
       if (kind === 'workspaceFolder' || kind === 'workspaceRoot') return '${ROOT}'
     }
-    // `{env:NAME}` is how opencode writes it.
+    // opencode writes `{env:NAME}`.
     if (kind === 'env' && name !== undefined && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`
     if (kind !== 'input' || name === undefined || !whole.startsWith('$')) return whole
     return convertInput(name, inputs.get(name), onNote)

@@ -13,31 +13,31 @@ import type { UpstreamState } from './upstreams/upstream.ts'
  * const options: GatewayOptions = { cache: '/var/cache/foldout', onEvent: (event) => console.error(event.type) }
  */
 export interface GatewayOptions {
-  /** Where the tools of servers are kept between starts. Default: the user's folder for caches. */
+  /** Where the servers' tools are kept between starts. Default: the user's cache folder. */
   readonly cache?: string
-  /** Where approvals of the user are kept. Default: the user's folder for data. */
+  /** Where the user's approvals are kept. Default: the user's data folder. */
   readonly data?: string
-  /** The database that gateways share, in place of what the configuration says: `postgres://…`. */
+  /** The database that gateways share, `postgres://…`. Overrides the configuration. */
   readonly store?: string
-  /** How clients see the tools, in place of what the configuration says. */
+  /** How clients see the tools. Overrides the configuration. */
   readonly expose?: ExposureName
   /** How long a server may take to start and to list its tools. Default 30 seconds. */
   readonly timeoutMs?: number
-  /** Variables that the configuration may refer to. Default: those of the process. */
+  /** Variables that the configuration may refer to. Default: the process's environment. */
   readonly env?: NodeJS.ProcessEnv
-  /** The folder that `${ROOT}` stands for. Default: that of the process. */
+  /** The folder that `${ROOT}` stands for. Default: the process's working directory. */
   readonly root?: string
-  /** Whether every server is asked for its tools at once, whatever is cached. Default false. */
+  /** Whether to ask every server for its tools at the start, ignoring the cache. Default false. */
   readonly isFresh?: boolean
-  /** Finds tools by meaning, beside the words. They are embedded in the background. Close it after the gateway. */
+  /** Finds tools by meaning as well as by words. Tools are embedded in the background. Close it after the gateway. */
   readonly embed?: Encoder
   readonly onEvent?: (event: GatewayEvent) => void
-  /** Called with what clients do. It must not throw, and must hide what is secret before it keeps anything. */
+  /** Called with what clients do. It must not throw, and must remove secrets before it stores anything. */
   readonly onTraffic?: (traffic: Traffic) => void
 }
 
 /**
- * What is known of one server.
+ * What is known about one server.
  *
  * @example
  * const broken = gateway.servers.filter(({ state }) => state.type === 'failed')
@@ -45,28 +45,28 @@ export interface GatewayOptions {
 export interface ServerStatus {
   readonly name: string
   readonly state: UpstreamState
-  /** How many tools it has, or had when it last ran; undefined if that is not known yet. */
+  /** How many tools it has, or had when it last ran; undefined if not known yet. */
   readonly tools: number | undefined
 }
 
 /**
- * A call that waits for the user's approval, because a rule asks for it and its client could not ask.
+ * A call that waits for the user's approval, because a rule requires it and the client could not ask.
  *
  * @example
  * const [waiting]: readonly WaitingCall[] = await gateway.approvals.list()
  */
 export interface WaitingCall {
   readonly id: string
-  /** The name of the client, as the client says; undefined for calls that no client sent. */
+  /** The client's name, as it gave it; undefined for calls that no client sent. */
   readonly client?: string | undefined
-  /** Whose token the client has. */
+  /** The user whose token the client sent. */
   readonly user?: string | undefined
   readonly preset: string
   /** `server/tool`. */
   readonly tool: string
-  /** As JSON, without secrets and with invisible characters written out. Long ones are cut. */
+  /** As JSON, without secrets, with invisible characters spelled out, and cut if long. */
   readonly arguments: string
-  /** What the rule says about it. */
+  /** The reason given in the rule. */
   readonly reason?: string | undefined
   readonly askedAt: string
   /** In milliseconds since 1970. */
@@ -74,22 +74,22 @@ export interface WaitingCall {
 }
 
 /**
- * The calls that wait for the user: those of this gateway, and of others that share its folder for data.
+ * The calls that wait for the user, in this gateway and in others that share its data folder.
  *
  * @example
  * for (const { id, tool } of await gateway.approvals.list()) if (tool === 'notes/delete_note') await gateway.approvals.deny(id)
  */
 export interface WaitingCalls {
-  /** The oldest first. */
+  /** Oldest first. */
   list(): Promise<readonly WaitingCall[]>
-  /** Lets exactly this call run once, when its client sends it again within ten minutes. Throws if it does not wait any longer. */
+  /** Lets exactly this call run once, when its client sends it again within ten minutes. Throws if it no longer waits. */
   approve(id: string): Promise<WaitingCall>
-  /** Refuses exactly this call for ten minutes. Throws if it does not wait any longer. */
+  /** Refuses exactly this call for ten minutes. Throws if it no longer waits. */
   deny(id: string): Promise<WaitingCall>
 }
 
 /**
- * Which view of the gateway a client gets.
+ * Selects the view of the gateway that a client gets.
  *
  * @example
  * const choice: ViewChoice = { preset: 'work' }
@@ -110,18 +110,18 @@ export interface Gateway {
   readonly servers: readonly ServerStatus[]
   /** The calls that wait for the user's approval. */
   readonly approvals: WaitingCalls
-  /** The tools of all servers, or of those in a preset. */
+  /** The tools of all servers, or of a preset. */
   getCatalog(choice?: ViewChoice): Promise<Catalog>
   /** Serves the client that started this process. */
   stdio(options?: StdioOptions & ViewChoice): Promise<McpConnection>
   /** Listens for clients over streamable HTTP, at `/mcp` and `/mcp/<preset>`. */
   http(options?: Omit<HttpOptions, 'path'>): Promise<ServedHttp>
-  /** Resolves when every server's tools are known, from the cache or from the server itself, or it has failed; or after a time. */
+  /** Resolves when each server has failed or its tools are known, from the cache or from the server itself; or after a timeout. */
   ready(withinMs?: number): Promise<void>
-  /** A text without the secrets of the configuration, for logs. */
+  /** Removes the configuration's secrets from a text, for logs. */
   hideSecrets(text: string): string
-  /** Applies another configuration while the gateway runs. If it cannot be applied, nothing changes. */
+  /** Applies a new configuration while the gateway runs. If that fails, nothing changes. */
   update(definition: GatewayDefinition | GatewayConfig): Promise<void>
-  /** Ends everything that was started. */
+  /** Stops everything that was started. */
   close(): Promise<void>
 }

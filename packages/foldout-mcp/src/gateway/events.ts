@@ -1,14 +1,14 @@
 import type { UpstreamState } from './upstreams/upstream.ts'
 
 /**
- * What happens in a gateway, for logs and for the curious.
+ * Something that happened in a gateway, for logs.
  *
  * @example
  * const log = (event: GatewayEvent): void => console.error(event.type, 'server' in event ? event.server : '')
  */
 export type GatewayEvent =
   | { readonly type: 'server/state'; readonly server: string; readonly state: UpstreamState }
-  /** A server's tools became known, or differ from what was known. */
+  /** A server's tools became known, or have changed. */
   | { readonly type: 'server/tools'; readonly server: string; readonly tools: number; readonly change: ToolChange }
   /** Tools of a server are new or have changed since the user accepted them, and may be held until they are approved. */
   | {
@@ -19,11 +19,11 @@ export type GatewayEvent =
       readonly isHeld: boolean
     }
   | { readonly type: 'server/added' | 'server/removed'; readonly server: string }
-  /** Something is wrong that stops nothing. */
+  /** Something is wrong, but the gateway keeps working. */
   | { readonly type: 'problem'; readonly server: string | undefined; readonly message: string }
 
 /**
- * How a server's tools differ from those known before, by name.
+ * How a server's tools differ from those known before, by tool name.
  *
  * @example
  * const change: ToolChange = { added: ['send_mail'], removed: [], changed: [] }

@@ -26,7 +26,7 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
-const ECHO = { name: 'echo', description: 'Repeats what it is told.' }
+const ECHO = { name: 'echo', description: 'Repeats its input.' }
 const HANG = { name: 'hang', description: 'Waits.', does: 'hang' }
 
 function fixture(options: object, more: ServerDefinition = {}): ServerDefinition {
@@ -52,7 +52,7 @@ function getText({ content }: Pick<CallResult, 'content'>): string {
 }
 
 describe('R54 servers with faults', () => {
-  it('may flood their output and their errors, and others do not notice', async () => {
+  it('may flood standard output and standard error without affecting others', async () => {
     const tools = [{ name: 'flood', description: 'Prints much.', does: 'flood' }]
     const gateway = await create({ mcpServers: { loud: fixture({ tools }), calm: fixture({}) } })
     const catalog = await gateway.getCatalog()
@@ -70,7 +70,7 @@ describe('R54 servers with faults', () => {
     ['objects that are not messages', '"{}\\n"'],
     ['one line', '"{ "'],
   ])(
-    'that print %s are ended, and others do not notice',
+    'that print %s are stopped without affecting others',
     async (_, text) => {
       const flood = `const text = ${text}.repeat(20000); const print = () => process.stdout.write(text, print); print()`
       const endless = { command: process.execPath, args: ['-e', flood] }
@@ -84,7 +84,7 @@ describe('R54 servers with faults', () => {
     60_000,
   )
 
-  it('that end say how, and what they wrote last', async () => {
+  it('that end report how, and what they wrote last', async () => {
     const end = (script: string): ServerDefinition => ({ command: process.execPath, args: ['-e', script] })
     const gateway = await create({
       mcpServers: {
@@ -103,7 +103,7 @@ describe('R54 servers with faults', () => {
     expect(talking).toMatch(/No key$/)
   })
 
-  it('may have tools of the same name: each is called by its own', async () => {
+  it('may have tools with the same name: each call reaches the right one', async () => {
     const which = (name: string) => fixture({}, { env: { FIXTURE: name } })
     const gateway = await create({ mcpServers: { a: which('first'), b: which('second') }, expose: 'all' })
     const client = await connect((await gateway.http()).url)
@@ -123,7 +123,7 @@ describe('R54 servers with faults', () => {
     expect(getText(used as never)).toContain('"a":1')
   }, 60_000)
 
-  it('may give a result of 50 MB: a client gets an answer that it can take', async () => {
+  it('may return 50 MB: a client gets a result that it can handle', async () => {
     const tools = [{ name: 'big', description: 'Gives much.', does: 'big' }, ECHO]
     const gateway = await create({ mcpServers: { a: fixture({ tools }) }, expose: 'all' })
     const client = await connect((await gateway.http()).url)
@@ -133,11 +133,11 @@ describe('R54 servers with faults', () => {
   }, 60_000)
 })
 
-/** Whether this user may have a disk of its own. */
+/** Whether this user may mount a disk. */
 const hasDisk = spawnSync('unshare', ['-rm', 'true']).status === 0
 
 describe.runIf(hasDisk)('R54 a disk that is full', () => {
-  it('costs what would be kept there, and nothing else', () => {
+  it('loses only what would be stored there', () => {
     const config = join(folder, 'config.json')
     writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture({}) } }))
     const disk = join(folder, 'disk')
@@ -155,7 +155,7 @@ describe.runIf(hasDisk)('R54 a disk that is full', () => {
   }, 60_000)
 })
 
-/** What a client of the older era writes. */
+/** A message of a legacy client. */
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 const INITIALIZE = line({
   id: 0,
@@ -168,7 +168,7 @@ interface Running {
   readonly answers: unknown[]
 }
 
-/** A gateway as a client starts it, over stdio, with a server that runs already. */
+/** A gateway started by a client over stdio, with a server that is already running. */
 async function startServe(options: object): Promise<Running> {
   const config = join(folder, 'config.json')
   writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture(options) }, expose: 'all' }))
@@ -188,7 +188,7 @@ async function startServe(options: object): Promise<Running> {
 const callHang = line({ id: 1, method: 'tools/call', params: { name: 'hang', arguments: {} } })
 
 describe('R54 clients that vanish', () => {
-  it('over HTTP in the middle of a call: the server is told that it is canceled', async () => {
+  it('over HTTP in the middle of a call: the server gets a cancellation', async () => {
     const cancels = join(folder, 'cancels')
     const gateway = await create({ mcpServers: { a: fixture({ tools: [ECHO, HANG], cancels }) }, expose: 'all' })
     const client = await connect((await gateway.http()).url)
@@ -215,12 +215,12 @@ describe('R54 clients that vanish', () => {
     60_000,
   )
 
-  it('are answered for every call, even if the server dies under it', async () => {
+  it('get an answer to every call, even if the server dies during it', async () => {
     const pids = join(folder, 'pids')
     const { child, answers } = await startServe({ tools: [ECHO, HANG], pids })
     child.stdin?.write(callHang)
     await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2))
-    // It has the call: it answers another one that came later.
+    // The server has the call, because it answers one that came later.
     child.stdin?.write(line({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: {} } }))
     await vi.waitFor(() => expect(answers).toHaveLength(2))
     process.kill(readPids(pids)[0] ?? 0, 'SIGKILL')
@@ -229,7 +229,7 @@ describe('R54 clients that vanish', () => {
   }, 60_000)
 })
 
-/** A session of a client that does as little as it can, because there are many. */
+/** A minimal client session, because there are many. */
 async function openRaw(url: string): Promise<{ call(id: number, word: string): Promise<string>; close(): void }> {
   const agent = new Agent({ keepAlive: true })
   let session = ''
@@ -290,7 +290,7 @@ function readPids(file: string): readonly number[] {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A process that has ended and that nobody has asked for yet does not run.
+    // A zombie process counts as ended.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false

@@ -1,11 +1,11 @@
-/** An object as JSON has them. */
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a text begins with the first part, ends with the last, and has the others in between, in this order. */
+/** Whether a text begins with the first part, ends with the last, and has the others in between, in order. */
 export function hasParts(text: string, [first = '', ...others]: readonly string[]): boolean {
   if (others.length === 0) return text === first
   if (!text.startsWith(first)) return false

@@ -26,9 +26,9 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
-const ECHO = { name: 'echo', description: 'Repeats what it is told.' }
+const ECHO = { name: 'echo', description: 'Repeats its input.' }
 
-/** The entry of a fixture that notes each of its starts in a file. */
+/** The entry of a fixture that records each of its starts in a file. */
 function fixture(name: string, options: object = {}, more: ServerDefinition = {}): ServerDefinition {
   const fields = { tools: [ECHO], starts: join(folder, `${name}.starts`), ...options }
   return { command: process.execPath, args: [SERVER, JSON.stringify(fields)], ...more }
@@ -99,7 +99,7 @@ describe('R54 servers', () => {
     expect(countStarts('a')).toBe(2)
   })
 
-  it('are left alone for a while if they do not start, with a reason that a model can read', async () => {
+  it('are left alone for a while if they fail to start, with a reason that a model can read', async () => {
     const gateway = await create({
       mcpServers: { a: fixture('a'), bad: fixture('bad', { crashes: true, says: 'No key' }) },
     })
@@ -108,7 +108,7 @@ describe('R54 servers', () => {
     expect(gateway.servers[1]?.state).toMatchObject({ type: 'failed', reason: expect.stringContaining('No key') })
   })
 
-  it('do not slow one another: one that hangs leaves the others as they are', async () => {
+  it('do not slow each other down: one that hangs does not affect the others', async () => {
     const tools = [{ name: 'hang', description: 'Waits.', does: 'hang' }]
     const gateway = await create({
       mcpServers: { slow: fixture('slow', { tools }, { maxConcurrent: 1 }), a: fixture('a') },
@@ -122,13 +122,13 @@ describe('R54 servers', () => {
     await expect(waiting).rejects.toThrow(/aborted/)
   })
 
-  it('are restarted when they answer nothing any more', async () => {
+  it('are restarted when they stop answering', async () => {
     const tools = [ECHO, { name: 'hang', description: 'Waits.', does: 'hang' }]
     const gateway = await create({ mcpServers: { a: fixture('a', { tools }, { timeoutSeconds: 0.05 }) } })
     for (let i = 0; i < 3; i++) expect((await call(gateway, 'hang')).isError).toBe(true)
     expect(gateway.servers[0]?.state.type).toBe('failed')
     expect(getText(await call(gateway, 'echo'))).toMatch(
-      /^Tool 'echo' was not run: the server 'a' cannot be started\. It did not answer 3 calls in a row\. It is tried again in \d+ s at the earliest\.$/,
+      /^Tool 'echo' was not run: the server 'a' cannot be started\. It did not answer 3 calls in a row\. It will be retried in \d+ s at the earliest\.$/,
     )
   })
 
@@ -147,7 +147,7 @@ describe('R54 servers', () => {
     expect(getText(await call(gateway, 'garbage'))).toBe('after garbage')
   })
 
-  it('may give very large results', async () => {
+  it('may return very large results', async () => {
     const tools = [{ name: 'big', description: 'Gives much.', does: 'big' }]
     const gateway = await create({ mcpServers: { a: fixture('a', { tools }) } })
     expect(getText(await call(gateway, 'big', { bytes: 50_000_000 })).length).toBe(50_000_000)
@@ -170,7 +170,7 @@ describe('R54 servers', () => {
     expect(await listNames(await create(servers))).toEqual(['a/grow', 'a/grown_1'])
   })
 
-  it('that start slowly for the first time are searched as soon as they run', async () => {
+  it('that are slow to start for the first time are searched as soon as they run', async () => {
     const gate = join(folder, 'gate')
     const script = `const timer = setInterval(() => {
       if (!require('node:fs').existsSync(${JSON.stringify(gate)})) return
@@ -191,7 +191,7 @@ describe('R54 servers', () => {
       'search_tools',
       'use_tool',
     ])
-    // A tool that is known does not wait.
+    // A known tool does not wait.
     const known = { name: 'use_tool', arguments: { name: 'look', arguments: { word: 'hi' } } }
     expect(JSON.stringify(await client.callTool(known))).toContain('hi')
     const search = client.callTool({ name: 'search_tools', arguments: { query: 'repeat what I say' } })
@@ -202,7 +202,7 @@ describe('R54 servers', () => {
     await client.close()
   })
 
-  it('may say time and again that their tools have changed: clients are told when they have', async () => {
+  it('may keep announcing changed tools: clients are notified only of real changes', async () => {
     const tools = [
       { name: 'stir', description: 'Says so.', does: 'stir' },
       { name: 'grow', description: 'Adds a tool.', does: 'grow' },
@@ -220,12 +220,12 @@ describe('R54 servers', () => {
     await client.close()
   })
 
-  it('that are required must start', async () => {
+  it('must start if they are required', async () => {
     const definition = { mcpServers: { a: fixture('a'), bad: fixture('bad', { crashes: true }, { required: true }) } }
     await expect(create(definition)).rejects.toThrow(/^The server 'bad' is required and does not work: /)
   })
 
-  it('have a process for each client if they are isolated', async () => {
+  it('have one process per client if they are isolated', async () => {
     const gateway = await create({ mcpServers: { a: fixture('a', {}, { isolate: true }) } })
     const { url } = await gateway.http()
     const clients = await Promise.all([connect(url), connect(url)])
@@ -263,7 +263,7 @@ describe('R54 the cache', () => {
     await vi.waitFor(() => expect(readCache()).toContain('"echo"'))
   })
 
-  it('is not believed where its content does not fit its hash', async () => {
+  it('is not trusted if its content does not match its hash', async () => {
     const servers = { mcpServers: { a: fixture('a') } }
     await (await create(servers)).close()
     const cache = join(folder, 'cache')
@@ -272,7 +272,7 @@ describe('R54 the cache', () => {
     expect(await listNames(await create(servers))).toEqual(['a/echo'])
   })
 
-  it('may be impossible to write', async () => {
+  it('may be read-only', async () => {
     writeFileSync(join(folder, 'file'), '')
     const gateway = await create({ mcpServers: { a: fixture('a') } }, { cache: join(folder, 'file', 'cache') })
     expect(await listNames(gateway)).toEqual(['a/echo'])
@@ -291,7 +291,7 @@ describe('R54 the cache', () => {
     mkdirSync(join(folder, 'cache'))
     const gateways = await Promise.all([create(servers), create(servers), create(servers)])
     for (const gateway of gateways) expect(await listNames(gateway)).toEqual(['a/echo', 'b/echo'])
-    // The last one may still be writing.
+    // The last gateway may still be writing.
     await vi.waitFor(() =>
       expect(readdirSync(join(folder, 'cache')).filter((file) => file.endsWith('.tmp'))).toEqual([]),
     )
@@ -333,7 +333,7 @@ describe('R51 a configuration', () => {
     expect((await catalog.call('secret', {})).isError).toBe(true)
   })
 
-  it('has presets, each with servers and tools of its own, at an address of its own', async () => {
+  it('has presets, each with its own servers, tools and URL', async () => {
     const tools = [ECHO, { name: 'delete_all', description: 'Deletes.' }]
     const gateway = await create({
       mcpServers: { a: fixture('a', { tools }), b: fixture('b') },
@@ -349,7 +349,7 @@ describe('R51 a configuration', () => {
     await expect(gateway.getCatalog({ preset: 'other' })).rejects.toThrow("Unknown preset 'other'. Choose from: safe.")
   })
 
-  it('can change while the gateway runs: servers come, change and go, and clients are told', async () => {
+  it('can change while the gateway runs: servers come, change and go, and clients are notified', async () => {
     const gateway = await create({ mcpServers: { a: fixture('a'), b: fixture('b') }, expose: 'all' })
     const { url } = await gateway.http()
     const client = await connect(url)
@@ -368,7 +368,7 @@ describe('R51 a configuration', () => {
     await client.close()
   })
 
-  it('stays as it was if a new one cannot be used', async () => {
+  it('stays in use if a new one is invalid', async () => {
     const gateway = await create({ mcpServers: { a: fixture('a') } })
     const bad = { mcpServers: { b: fixture('b', { crashes: true }, { required: true }) } }
     await expect(gateway.update(bad)).rejects.toThrow(/required/)
@@ -378,7 +378,7 @@ describe('R51 a configuration', () => {
 })
 
 describe('R54 processes', () => {
-  it('are ended with the gateway, with all that they started', async () => {
+  it('end with the gateway, together with everything they started', async () => {
     const pids = join(folder, 'pids')
     const gateway = await create({ mcpServers: { a: fixture('a', { pids, isStubborn: true, isDetached: true }) } })
     await gateway.close()
@@ -386,7 +386,7 @@ describe('R54 processes', () => {
   })
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'are ended when the gateway gets %s',
+    'end when the gateway gets %s',
     async (signal) => {
       const pids = join(folder, 'pids')
       const config = join(folder, 'config.json')
@@ -402,7 +402,7 @@ describe('R54 processes', () => {
     60_000,
   )
 
-  it('are ended when the gateway is killed while they start, at whatever moment', async () => {
+  it('end when the gateway is killed at any moment while they start', async () => {
     const starts = join(folder, 'starts')
     const config = join(folder, 'config.json')
     const servers = ['a', 'b', 'c', 'd'].map((name) => [
@@ -420,7 +420,7 @@ describe('R54 processes', () => {
       gateway.kill('SIGKILL')
       await once(gateway, 'exit')
     }
-    // As soon as the first one runs, and as soon as all of them do.
+    // As soon as the first one runs, and as soon as all of them run.
     for (const afterStarts of [1, 1, 2, 3, 4]) await kill(afterStarts)
     await vi.waitFor(() => expect(listStarts(starts).filter(isRunning)).toEqual([]))
   }, 120_000)
@@ -437,7 +437,7 @@ function readPids(file: string): readonly number[] {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A process that has ended and that nobody has asked for yet does not run.
+    // A zombie process counts as ended.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false

@@ -26,7 +26,7 @@ import { readVersion } from './surroundings.ts'
 export type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls }
 
 /**
- * Creates a gateway. Servers whose tools are in the cache are not started before they are needed.
+ * Creates a gateway. Servers whose tools are cached start only when they are needed.
  *
  * @example
  * const gateway = await createGateway({ mcpServers: { files: { command: 'npx', args: ['-y', 'server-files', '.'] } } })
@@ -68,7 +68,7 @@ interface GatewayParts {
   readonly settings: StoreSettings | undefined
 }
 
-/** Where a configuration keeps what gateways share. The password there is secret from now on. */
+/** The store that a configuration names. From now on, its password is treated as a secret. */
 function readStore(config: GatewayConfig, options: GatewayOptions, secrets: Secrets): StoreSettings | undefined {
   const { env = process.env, root = process.cwd() } = options
   return fillStore(options.store ?? config.store, { env, root }, secrets)
@@ -84,7 +84,7 @@ class RunningGateway implements Gateway {
   readonly #open = new Set<{ close(): Promise<void> }>()
   readonly #starting = new Set<Promise<void>>()
   readonly #results = new Results()
-  /** Servers of an update that is not done yet. */
+  /** Servers of an update that is not complete yet. */
   readonly #pending = new Set<GatewayServer>()
   #isClosed = false
   #config: GatewayConfig | undefined
@@ -169,12 +169,12 @@ class RunningGateway implements Gateway {
     return this.#keep(listening)
   }
 
-  /** Makes this gateway known to the others. */
+  /** Announces this gateway to the others. */
   async #join(url: string | undefined): Promise<void> {
     const { version } = this.#serverOptions
     await this.#parts.store.gateways
       .join({ host: hostname(), pid: process.pid, version, url })
-      .catch((error: Error) => this.complain(`The gateway is not listed with the others: ${error.message}`))
+      .catch((error: Error) => this.complain(`The gateway does not appear in the fleet: ${error.message}`))
   }
 
   async ready(withinMs = Infinity): Promise<void> {
@@ -197,7 +197,7 @@ class RunningGateway implements Gateway {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    // An update that is waiting for servers to start does not wait any longer.
+    // An update that is waiting for servers to start stops waiting.
     await Promise.allSettled(Array.from(this.#pending, (server) => server.close()))
     await this.#updating
     await Promise.allSettled(Array.from(this.#open, (one) => one.close()))
@@ -214,12 +214,10 @@ class RunningGateway implements Gateway {
     this.#policy.learn(config)
     this.#policy.check(config)
     if (before && !isDeepStrictEqual(readStore(config, this.#options, this.#parts.secrets), this.#parts.settings))
-      throw new UsageError('The "store" cannot be changed while the gateway runs. Start it again for that.')
+      throw new UsageError('The "store" cannot be changed while the gateway runs. Restart the gateway.')
     const tokens = this.#isOverHttp ? this.#policy.readTokens(config) : []
     if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
-      throw new UsageError(
-        'The tokens of "http" cannot be taken away while the gateway listens. Start it again for that.',
-      )
+      throw new UsageError('The tokens of "http" cannot be removed while the gateway listens. Restart the gateway.')
     const known = new Map(before?.servers.map((server) => [server.name, server]))
     const isSamePin = before?.pin === config.pin
     const kept = new Set(
@@ -245,7 +243,7 @@ class RunningGateway implements Gateway {
     } finally {
       for (const server of added) this.#pending.delete(server)
     }
-    // From here on nothing fails.
+    // Nothing can fail from here on.
     this.#config = config
     this.#policy.update(config)
     this.#policy.useTokens(tokens)
@@ -284,14 +282,14 @@ class RunningGateway implements Gateway {
     const { isFresh = false } = this.#options
     if (server.config.isRequired || !(isFresh || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
-    // Its state says why, if it does not start.
+    // If it does not start, its state says why.
     const start = server.start().catch(() => undefined)
     if (isKnown) return
     this.#starting.add(start)
     void start.finally(() => this.#starting.delete(start))
   }
 
-  /** Presets that are gone are closed, and views whose settings changed are made again for the next client. */
+  /** Closes the views of removed presets, and those whose settings changed, which are re-created for the next client. */
   async #refreshViews(before: GatewayConfig | undefined, after: GatewayConfig): Promise<void> {
     for (const [preset, view] of this.#views) {
       if (before && isSameView(preset, before, after)) continue
@@ -387,12 +385,12 @@ class RunningGateway implements Gateway {
     try {
       this.#options.onEvent?.(this.#policy.secrets.hideIn(event))
     } catch {
-      // A listener that fails does not stop the gateway.
+      // A failing listener does not stop the gateway.
     }
   }
 }
 
-/** What an approval is bound to is nobody else's business. */
+/** Leaves out the binding, which is private. */
 function hideBinding(waiting: WaitingCall & { readonly binding: string }): WaitingCall {
   const { binding: _, ...call } = waiting
   return call

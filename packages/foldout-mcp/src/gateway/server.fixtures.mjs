@@ -9,7 +9,7 @@ const options = given.file ? JSON.parse(readFileSync(given.file, 'utf8')) : give
 const { tools = [], pids, starts, isStubborn = false, isMute = false, says, crashes = false, cancels } = options
 for (let i = 0; i < (options.many ?? 0); i++) tools.push({ name: `tool_${i}`, description: `Does thing ${i}.` })
 if (says) process.stderr.write(`${says}\n`)
-// One line for each start.
+// One line per start.
 if (starts) appendFileSync(starts, `${process.pid}\n`)
 if (crashes) process.exit(3)
 if (pids) {
@@ -32,7 +32,7 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] })
 const actions = {
   echo: (args) => text(JSON.stringify({ args, pid: process.pid, env: process.env.FIXTURE, cwd: process.cwd() })),
   crash: () => process.exit(1),
-  /** Leaves a trace outside of the process. */
+  /** Leaves a trace outside the process. */
   effect(args) {
     appendFileSync(options.effects, `${JSON.stringify(args)}\n`)
     return text('done')

@@ -28,32 +28,32 @@ import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstr
 
 export interface GatewayServerOptions {
   readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns'>
-  /** Passes answers of clients on between gateways, if there are several. */
+  /** Passes clients' answers between gateways, if there are several. */
   readonly post: HeldPost | undefined
   readonly guard: ProcessGuard
   readonly variables: Variables
   readonly version: string
   readonly secrets: Secrets
-  /** What is done about other definitions than those that were accepted, unless the server's own settings say it. */
+  /** What to do about definitions that were not accepted, unless the server's own settings say it. */
   getPinMode(): PinMode
   /** How long the server may take to start and to list its tools. */
   readonly timeoutMs: number
   /** Runs a start when it is this server's turn. */
   readonly turn: LimitFunction
   onEvent(event: GatewayEvent): void
-  /** Called when the server has other tools, resources or prompts than before. */
+  /** Called when the server's tools, resources or prompts have changed. */
   onTools(server: GatewayServer): void
-  /** Called with what the server tells its clients, unless it belongs to a call that is running. */
+  /** Called with the server's notifications, except those that belong to a running call. */
   onNotification(
     server: GatewayServer,
     method: string,
     params: Readonly<Record<string, unknown>>,
-    /** The only client that it is for. */
+    /** The only client it is for. */
     client?: string,
   ): void
 }
 
-/** A server of the gateway: what is known of it, and the processes or connections that run. */
+/** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer {
   readonly config: ServerConfig
   readonly tasks = new Tasks()
@@ -69,9 +69,9 @@ export class GatewayServer {
   /** The definitions of the tools, by the names that clients see. */
   #own: ReadonlyMap<string, ToolDefinition> = new Map()
   #logLevel: string | undefined
-  /** The resources that somebody watches, and how many do. */
+  /** The watched resources, with the number of watchers. */
   readonly #watched = new Map<string, number>()
-  /** Addresses of resources that results have named. */
+  /** URIs of resources that results have named. */
   readonly #named = new Set<string>()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
@@ -82,7 +82,7 @@ export class GatewayServer {
       store: options.store.signIns,
       onProblem: (message) => this.#complain(message),
       onTokens: (tokens) => options.secrets.add(tokens),
-      // Its state says why, if it does not start.
+      // If it does not start, its state says why.
       onSignedIn: () =>
         void this.#upstreams
           .getShared()
@@ -103,7 +103,7 @@ export class GatewayServer {
     return this.config.name
   }
 
-  /** As the configuration shows them. */
+  /** The tools, with the configuration's overrides. */
   get tools(): readonly RawTool[] {
     return this.#tools
   }
@@ -112,23 +112,23 @@ export class GatewayServer {
     return this.#own.get(tool)?.name
   }
 
-  /** Changes with the definition of a tool, and with what the configuration makes of it. */
+  /** A hash that changes with a tool's definition and its overrides. */
   hashTool(tool: string): string | undefined {
     const definition = this.#own.get(tool)
     return definition && hashJson([definition, this.config.overrides.get(definition.name) ?? {}])
   }
 
-  /** What the server has, or had when it last ran. */
+  /** The server's tools, resources and prompts, now or when it last ran. */
   get snapshot(): Snapshot | undefined {
     return this.#snapshot
   }
 
-  /** The state of the one that all share, or of the last one that was started. */
+  /** The state of the shared process, or of the one started last. */
   get state(): UpstreamState {
     return this.#upstreams.last?.state ?? { type: 'stopped' }
   }
 
-  /** Takes the tools from the cache, as far as they are there. */
+  /** Takes the tools from the cache, if they are there. */
   async restore(): Promise<void> {
     const [cached] = await Promise.all([this.#options.store.catalogs.read(this.config), this.#pins.load()])
     this.#stopWatching ??= this.#options.store.catalogs.watch(this.config, () => void this.#reread())
@@ -137,7 +137,7 @@ export class GatewayServer {
     this.#take(cached.snapshot)
   }
 
-  /** Takes what another gateway has learned of the server. */
+  /** Takes over what another gateway has learned about the server. */
   async #reread(): Promise<void> {
     const cached = await this.#options.store.catalogs.read(this.config)
     if (!cached || this.#ended.signal.aborted) return
@@ -146,16 +146,16 @@ export class GatewayServer {
     if (isNew) this.#take(cached.snapshot)
   }
 
-  /** Whether the server itself should be asked for its tools now, instead of when it is first called. */
+  /** Whether to ask the server for its tools now instead of at its first call. */
   get wantsStart(): boolean {
     const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS
     return this.config.start === 'eager' || this.config.isRequired || !this.#snapshot || isStale
   }
 
-  /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
+  /** Starts the server, after installing it if necessary, and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
     const { variables, guard, turn } = this.#options
-    // The start itself says what is wrong with its variables.
+    // The start itself reports what is wrong with its variables.
     const filled = await fillServer(this.config, variables).catch(() => undefined)
     if (filled?.kind === 'stdio') await turn(() => installAhead(filled, { guard, signal: this.#ended.signal }))
     this.#ended.signal.throwIfAborted()
@@ -163,9 +163,9 @@ export class GatewayServer {
   }
 
   /**
-   * Does something with the running server, for a client, and starts it if need be.
+   * Runs work on the server for a client, and starts the server if necessary.
    *
-   * @throws UpstreamError if it cannot be started, or has too much to do.
+   * @throws UpstreamError if it cannot be started or is overloaded.
    */
   async use<Result>(work: (connection: Connection) => Promise<Result>, context: UseContext): Promise<Result> {
     try {
@@ -182,7 +182,7 @@ export class GatewayServer {
     return Object.assign(error, { message: hide(error.message), ...data })
   }
 
-  /** Sends a request that is not a call, and starts the server if need be. See {@link Upstream.request}. */
+  /** Sends a request that is not a call, and starts the server if necessary. See {@link Upstream.request}. */
   async request(
     method: string,
     context: CallContext,
@@ -195,7 +195,7 @@ export class GatewayServer {
     }
   }
 
-  /** Says how severe the messages have to be that the server logs. */
+  /** Sets the least severe level that the server logs. */
   setLogLevel(level: string): void {
     this.#logLevel = level
     void this.#sendLogLevel()
@@ -206,7 +206,7 @@ export class GatewayServer {
     await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
   }
 
-  /** Makes a legacy server log what the caller of a tool wants to have; what is too much for others is not passed on. */
+  /** Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. */
   async #wantLogs(level: string | undefined): Promise<void> {
     const { era, capabilities = {} } = this.#snapshot ?? {}
     if (level === undefined || era === 'modern' || !('logging' in capabilities)) return
@@ -215,7 +215,7 @@ export class GatewayServer {
     await this.#sendLogLevel()
   }
 
-  /** Hears of changes of a resource until it is no longer watched, also after the server has restarted. */
+  /** Watches a resource until nobody needs it, even across restarts of the server. */
   async watch(uri: string, context: UseContext): Promise<void> {
     this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
     try {
@@ -239,7 +239,7 @@ export class GatewayServer {
     else this.#watched.delete(uri)
   }
 
-  /** Whether a result of the server has named a resource, which then is this server's even if no list has it. */
+  /** Whether a result of this server has named a resource. Then it belongs to this server, even if no list has it. */
   hasNamed(uri: string): boolean {
     return this.#named.has(uri)
   }
@@ -247,7 +247,7 @@ export class GatewayServer {
   /** Keeps a sign-in from expiring, whether or not the server is used. */
   async keepSignedIn(): Promise<void> {
     if (this.config.kind === 'stdio' || dependsOnRoot(this.config)) return
-    // If a variable is missing, the server says so when it is needed.
+    // If a variable is missing, the server reports it when it is needed.
     const filled = await fillServer(this.config, this.#options.variables).catch(() => undefined)
     if (filled && filled.kind !== 'stdio') await this.#signIns.get(filled)?.keep()
   }
@@ -263,7 +263,7 @@ export class GatewayServer {
     await Promise.all([this.#pins.close(), this.#upstreams.close()])
   }
 
-  /** Ends the processes that a client had to itself, when it has gone. */
+  /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     await this.#upstreams.release(client)
   }
@@ -286,7 +286,7 @@ export class GatewayServer {
           const task = this.tasks.findOwn(params['taskId'], upstream)
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
         }
-        // What a server tells one user is nobody else's business.
+        // What a server tells one user is not for the others.
         if (method !== 'notifications/elicitation/complete')
           return forwarded ? undefined : onNotification(this, method, params)
         const client = upstream.findPage(params['elicitationId'])
@@ -299,7 +299,7 @@ export class GatewayServer {
       turn,
       getEra: () => this.#snapshot?.era,
       onSnapshot: (snapshot) => {
-        // What a server shows one user is not for the others, unless nothing else is known of it.
+        // What a server shows one user is not for the others, unless nothing else is known about the server.
         if (!forwarded || !this.#snapshot) this.#refresh(secrets.hideIn(snapshot))
       },
       onState: (state) => {
@@ -311,7 +311,7 @@ export class GatewayServer {
     return upstream
   }
 
-  /** Tells a server what it has to know before anything else. */
+  /** Tells a new connection about log levels and watched resources before anything else uses it. */
   async #prepare({ client, snapshot, subscriptions }: Connection): Promise<void> {
     for (const uri of this.#watched.keys()) await subscriptions.watch(uri).catch(() => undefined)
     const level = this.#logLevel
@@ -326,7 +326,7 @@ export class GatewayServer {
     }
   }
 
-  /** Takes what the running server says, and keeps it for the next start. */
+  /** Takes what the running server lists, and caches it for the next start. */
   #refresh(snapshot: Snapshot): void {
     const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(snapshot)
     const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
-/** Where the tools of servers are kept between starts. */
+/** Where the servers' tools are kept between starts. */
 export function getCacheFolder(env: NodeJS.ProcessEnv): string {
   const { XDG_CACHE_HOME: cache, LOCALAPPDATA: local } = env
   const home = env['HOME'] ?? homedir()
@@ -22,7 +22,7 @@ export function getDataFolder(env: NodeJS.ProcessEnv): string {
   return join(home, '.local', 'share', 'foldout')
 }
 
-/** The version of this package, which is found from its sources as well as from what is built of them. */
+/** The version of this package. Works from the sources and from the built package. */
 export function readVersion(): string {
   for (let folder = new URL('..', import.meta.url); ; folder = new URL('..', folder)) {
     const file = new URL('package.json', folder)

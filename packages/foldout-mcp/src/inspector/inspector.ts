@@ -11,7 +11,7 @@ import {
   type ViewName,
 } from './protocol.ts'
 
-/** A page need not ask more often than people can look. */
+/** Pages need no more updates than people can follow. */
 const GATHER_MS = 100
 
 const path = z.string().max(1_000)
@@ -20,7 +20,7 @@ const count = z.int().min(0)
 const range = z.object({ id: text, from: count, count: count.max(500) })
 const nothing = z.object({}) as z.ZodType<Nothing>
 
-/** What the page may ask for is checked like everything that comes from outside. */
+/** The page's requests are validated like all external input. */
 const REQUESTS: { readonly [Name in ActionName]: z.ZodType<ActionRequest<Name>> } = {
   'prompt/render': z.object({
     visibility: z.record(path, z.enum(['open', 'folded'])),
@@ -51,7 +51,7 @@ export type Handlers = {
 /** One kind of thing that the page can show. */
 export interface InspectorSource {
   readonly view: ViewName
-  /** What changes when there is something new. Default: the view. */
+  /** The topic to report changes under. Default: the view. */
   readonly topic?: Topic
   readonly handlers: Handlers
   /** Calls a listener when there is something new. Returns a function that stops it. */
@@ -107,7 +107,7 @@ export async function createInspector(
   }
 }
 
-/** Tells of many changes at once as of one, soon after the first of them. */
+/** Reports a burst of changes as one, soon after the first. */
 function gather(tell: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   return () => {
@@ -123,6 +123,6 @@ async function act(handlers: Handlers, name: string, body: unknown): Promise<unk
   if (!Object.hasOwn(REQUESTS, name)) throw new Error(`There is no action '${name}'.`)
   const action = name as ActionName
   const handler = handlers[action] as ((request: unknown) => unknown) | undefined
-  if (!handler) throw new Error(`Nothing here can do '${name}'.`)
+  if (!handler) throw new Error(`The action '${name}' is not available here.`)
   return handler(REQUESTS[action].parse(body))
 }

@@ -1,5 +1,5 @@
 /**
- * What the inspector's page and its server say to each other. Both sides import this file and nothing else of each other. Texts of
+ * The protocol between the inspector's page and its server, and the only file that both import. Texts of
  * prompts, tools and models travel as strings in JSON; the page shows them as text only.
  */
 
@@ -10,13 +10,13 @@ export type * from './runs/protocol.ts'
 export const VIEWS = ['prompt', 'runs', 'catalog', 'advice'] as const
 export type ViewName = (typeof VIEWS)[number]
 
-/** What can change while the page looks on: each view, and the calls that wait for an approval. */
+/** What can change while the page is open: each view, and the calls that wait for an approval. */
 export type Topic = ViewName | 'approvals'
 
 export const STRATEGIES = ['read-section', 'open-sections', 'open-or-read', 'context-files'] as const
 export type StrategyName = (typeof STRATEGIES)[number]
 
-/** The first thing that the page is told, and again whenever it connects. */
+/** Sent to the page first whenever it connects. */
 export interface Hello {
   readonly version: string
   /** What is inspected, such as the name of a file. */
@@ -25,10 +25,10 @@ export interface Hello {
   readonly views: readonly ViewName[]
 }
 
-/** Told to the page as it happens. */
+/** Sent to the page as it happens. */
 export type ServerEvent = ({ readonly type: 'hello' } & Hello) | { readonly type: 'changed'; readonly topic: Topic }
 
-/** What the page can ask for: `POST api/<name>` with a JSON body. */
+/** The page's requests: `POST api/<name>` with a JSON body. */
 export interface Actions {
   'prompt/render': { readonly request: PromptRequest; readonly response: PromptView }
   'runs/list': { readonly request: Nothing; readonly response: readonly RunSummary[] }
@@ -83,9 +83,9 @@ export interface ActionFailure {
 export type SectionState = 'open' | 'folded'
 
 export interface PromptRequest {
-  /** How sections are shown that differ from the prompt's own way, by path. */
+  /** The visibility of sections that differs from the prompt's own, by path. */
   readonly visibility: Readonly<Record<string, SectionState>>
-  /** Default: that of the prompt. */
+  /** Default: the prompt's own. */
   readonly strategy?: StrategyName | undefined
 }
 
@@ -173,7 +173,7 @@ export interface ServerRow {
   readonly calls: number
   /** When it may be tried again, in milliseconds since 1970; undefined if it has not failed. */
   readonly retryAt: number | undefined
-  /** Whether it would work if somebody signed in. */
+  /** Whether it only needs a sign-in to work. */
   readonly needsSignIn: boolean
   /** Undefined until they are known. */
   readonly tools: number | undefined
@@ -262,7 +262,7 @@ export interface ExposureRow {
   readonly problem: string | undefined
 }
 
-/** What a call of a tool came to. */
+/** The outcome of a tool call. */
 export interface CallView {
   readonly isError: boolean
   readonly durationMs: number

@@ -7,8 +7,8 @@ function build(server: object, answers: Readonly<Record<string, string>> = {}, i
   return recipe(({ id, fallback }) => answers[id] ?? fallback)
 }
 
-describe('R52: a server.json of the registry', () => {
-  it('starts packages of npm, with what they need', () => {
+describe('R52: a server.json from the registry', () => {
+  it('starts npm packages with what they need', () => {
     const server = {
       packages: [
         {
@@ -68,7 +68,7 @@ describe('R52: a server.json of the registry', () => {
       { registryType: 'npm', identifier: 'x', runtimeHint: 'bunx' },
       { command: 'bunx', args: ['-y', 'x'] },
     ],
-    // As it was written in 2025.
+    // The format of 2025.
     [
       {
         registry_type: 'npm',
@@ -90,7 +90,7 @@ describe('R52: a server.json of the registry', () => {
     })
   })
 
-  it('reaches remotes, if there is no package or on request', () => {
+  it('connects to remotes if there is no package, or on request', () => {
     const remotes = [
       { type: 'sse', url: 'https://x/sse' },
       {
@@ -108,7 +108,7 @@ describe('R52: a server.json of the registry', () => {
     expect(build({ remotes: remotes.slice(0, 1) })).toEqual({ type: 'sse', url: 'https://x/sse' })
   })
 
-  it('may be wrapped, as the interface of the registry answers', () => {
+  it("may be wrapped, as in the registry's API", () => {
     const server = { name: 'x', packages: [{ registryType: 'npm', identifier: 'x' }] }
     expect(readServerJson({ server, _meta: {} }, 'f')(() => undefined)).toEqual({ command: 'npx', args: ['-y', 'x'] })
   })
@@ -119,7 +119,7 @@ describe('R52: a server.json of the registry', () => {
     [{ name: 'x' }, /has nothing that can be started: its packages are none/],
     [
       { name: 'x', packages: [{ registryType: 'mcpb', identifier: 'x' }] },
-      /its packages are mcpb\. There must be one of npm, pypi, oci, nuget/,
+      /its packages are mcpb\. It needs one of npm, pypi, oci, nuget/,
     ],
     [{ name: 'x', packages: 7 }, /"packages" must be a list/],
   ])('refuses %j', (value, message) => {

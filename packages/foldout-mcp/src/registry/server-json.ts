@@ -44,7 +44,7 @@ const packaged = z.looseObject({
   transport: z.looseObject({ type: z.string() }).optional(),
 })
 
-/** A server as the registry of MCP servers describes it. */
+/** A server as described in the MCP registry. */
 const serverJsonSchema = z.looseObject({
   name: z.string(),
   description: z.string().optional(),
@@ -57,9 +57,9 @@ type Argument = z.output<typeof argument>
 type Package = z.output<typeof packaged>
 type Remote = z.output<typeof remote>
 
-/** Something that a server has to be told. */
+/** A value that a server needs from the user. */
 export interface Question {
-  /** The name that an answer is given by. */
+  /** The name of the answer. */
   readonly id: string
   readonly kind: 'env' | 'argument' | 'header' | 'variable'
   readonly description: string | undefined
@@ -71,10 +71,10 @@ export interface Question {
 
 export type Answer = (question: Question) => string | undefined
 
-/** How a server is started, once its questions are answered. */
+/** How to start a server once its questions are answered. */
 export type Recipe = (answer: Answer) => ServerDefinition
 
-/** The questions of a recipe, each of them once. */
+/** The questions of a recipe, without duplicates. */
 export function listQuestions(recipe: Recipe): readonly Question[] {
   const questions = new Map<string, Question>()
   recipe((question) => {
@@ -85,9 +85,9 @@ export function listQuestions(recipe: Recipe): readonly Question[] {
 }
 
 /**
- * Reads a `server.json`, as the registry of MCP servers has them.
+ * Reads a `server.json` from the MCP registry.
  *
- * @throws UsageError if it is not one, or has no package that can be started here.
+ * @throws UsageError if it is not valid, or has no package that can be started here.
  */
 export function readServerJson(value: unknown, file: string, isRemote = false): Recipe {
   const { data, error } = serverJsonSchema.safeParse(unwrap(toCamelCase(value)))
@@ -100,13 +100,13 @@ export function readServerJson(value: unknown, file: string, isRemote = false): 
   const kinds = packages.map(({ registryType }) => registryType).join(', ')
   if (isRemote) throw new UsageError(`${file} names no remote server.`)
   throw new UsageError(
-    `${file} has nothing that can be started: its packages are ${kinds || 'none'}. There must be one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
+    `${file} has nothing that can be started: its packages are ${kinds || 'none'}. It needs one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
   )
 }
 
 interface Runner {
   readonly command: string
-  /** Arguments of the runner itself, which are not repeated if the description has them too. */
+  /** Arguments of the runner itself, not repeated if the description also has them. */
   readonly start: readonly string[]
   toTarget(one: Package): readonly string[]
 }
@@ -120,12 +120,12 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
 
 function createPackageRecipe(one: Package): Recipe {
   const runner = RUNNERS.get(one.registryType)
-  if (!runner) throw new UsageError(`Packages of ${one.registryType} cannot be started.`)
+  if (!runner) throw new UsageError(`Packages from ${one.registryType} cannot be started.`)
   return (answer) => {
     const env = answerAll(one.environmentVariables, 'env', answer)
     const given = one.runtimeArguments.flatMap((argument) => toArguments(argument, answer))
     const own = given.filter((word) => !runner.start.includes(word))
-    // A container gets only the variables that it is told to take.
+    // A container gets only the variables it is explicitly given.
     const passed = one.registryType === 'oci' ? Object.keys(env).flatMap((name) => ['-e', name]) : []
     const args = one.packageArguments.flatMap((argument) => toArguments(argument, answer))
     return {
@@ -148,7 +148,7 @@ function createRemoteRecipe({ type, url, headers, variables = {} }: Remote): Rec
 }
 
 function joinVersion({ identifier, version }: Package, separator: string): string {
-  // An image may have its tag or digest in its name.
+  // An image name may include a tag or digest.
   const hasVersion = separator === ':' && /[:@][^/]*$/.test(identifier)
   if (!version || hasVersion) return identifier
   return `${identifier}${separator}${version}`
@@ -201,13 +201,13 @@ function toQuestion(input: Variable, { id, kind }: Pick<Question, 'id' | 'kind'>
   return { id, kind, description, isRequired, isSecret, choices, fallback: input.default }
 }
 
-/** The registry's interface wraps descriptions. */
+/** The registry's API wraps each description. */
 function unwrap(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('server' in value)) return value
   return value.server
 }
 
-/** Older descriptions have names such as `is_required`. Names of variables are left as they are. */
+/** Older descriptions use names such as `is_required`. Variable names are left unchanged. */
 function toCamelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toCamelCase)
   if (typeof value !== 'object' || value === null) return value

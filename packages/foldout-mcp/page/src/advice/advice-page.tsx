@@ -16,7 +16,7 @@ export function AdvicePage() {
   if (problem !== undefined) return <Failure message={problem} />
   if (!view) return <Empty title="Counting">One moment.</Empty>
   return (
-    // Without anything to act on, it has to be reached by the keyboard to be scrolled.
+    // Without anything to click, it must be focusable to be scrolled by keyboard.
     <div class="advice" role="region" aria-label="Advice" tabIndex={0}>
       <header>
         <h1>Advice</h1>
@@ -100,7 +100,7 @@ function Item({ item, largest }: { readonly item: AdviceItem; readonly largest: 
           )}
         </tbody>
       </table>
-      {!after && <p class="note">It has no summary yet, so what it takes when folded is not known.</p>}
+      {!after && <p class="note">It has no summary yet, so its cost when folded is unknown.</p>}
     </li>
   )
 }

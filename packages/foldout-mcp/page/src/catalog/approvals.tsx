@@ -4,19 +4,19 @@ import { formatTime, toLabel } from '../format.ts'
 import { Empty, Failure } from '../parts/notes.tsx'
 import { answerApproval, approvalProblem, approvals } from './state.ts'
 
-/** The calls that wait for the user. Each answer is for one call, exactly as it is shown. */
+/** The calls that wait for the user. Each decision is for one call, exactly as shown. */
 export function Approvals() {
   const list = approvals.value
   return (
     <>
       {approvalProblem.value !== undefined && <Failure message={approvalProblem.value} />}
       {list?.length === 0 && (
-        <Empty title="No call waits for you">
-          A call appears here if a rule asks for your approval and its client cannot ask you.
+        <Empty title="No calls are waiting for you">
+          A call appears here when a rule requires your approval and the client cannot ask you.
         </Empty>
       )}
       {list && list.length > 0 && (
-        <ol class="approvals" aria-label="Calls that wait for you">
+        <ol class="approvals" aria-label="Calls waiting for you">
           {list.map((call) => (
             <Waiting key={call.seen} call={call} />
           ))}
@@ -59,7 +59,7 @@ function Waiting({ call }: { readonly call: ApprovalRow }) {
         <button type="button" disabled={isBusy} onClick={() => answer(false)}>
           Deny
         </button>
-        <span class="note">Only this call with these arguments. Its client has to send it again.</span>
+        <span class="note">Applies to this call with these arguments only. The client must send it again.</span>
       </p>
     </li>
   )

@@ -11,7 +11,7 @@ type Schema = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields of a form for a tool's arguments. What has no simple form is written as JSON. */
+/** The fields of a form for a tool's arguments. Values without a simple form are entered as JSON. */
 export function getFields(schema: Schema): readonly Field[] {
   const { properties, required } = schema
   if (!isObject(properties)) return []
@@ -39,7 +39,7 @@ function getChoices(type: unknown, choices: unknown): readonly string[] | undefi
   return isList && type === 'string' ? choices : undefined
 }
 
-/** The arguments that a form stands for. Empty fields are left out. Throws with the name of a field that is not JSON. */
+/** Reads the arguments from a form, without empty fields. Throws an error that names a field that is not JSON. */
 export function readArguments(
   fields: readonly Field[],
   texts: Readonly<Record<string, string>>,

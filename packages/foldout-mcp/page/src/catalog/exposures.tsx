@@ -5,7 +5,7 @@ import { formatNumber, formatShare } from '../format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Failure } from '../parts/notes.tsx'
 
-/** What a client is given with each exposure, and what finding a tool costs. */
+/** What each exposure lists, and what finding a tool costs. */
 export function Exposures({ total }: { readonly total: number }) {
   const [rows, setRows] = useState<readonly ExposureRow[] | undefined>(undefined)
   const [problem, setProblem] = useState<string | undefined>(undefined)
@@ -14,7 +14,7 @@ export function Exposures({ total }: { readonly total: number }) {
     call('catalog/exposures', {}).then(setRows, (error: Error) => setProblem(error.message))
   }, [version])
   if (problem !== undefined) return <Failure message={problem} />
-  if (!rows) return <Empty title="Measuring">Each exposure is tried with searches of its own.</Empty>
+  if (!rows) return <Empty title="Measuring">Each exposure is measured with its own searches.</Empty>
   return (
     <table class="exposures">
       <thead>

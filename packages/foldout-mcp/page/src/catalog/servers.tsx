@@ -82,7 +82,7 @@ function describeNext({ name, calls, retryAt, needsSignIn }: ServerRow): string 
   if (needsSignIn) return `Sign in with: foldout login ${toLabel(name)}`
   if (retryAt !== undefined) {
     const isSoon = retryAt > Date.now()
-    return isSoon ? `It is tried again at ${formatClock(retryAt)}.` : 'It is tried again with the next call.'
+    return isSoon ? `Next try at ${formatClock(retryAt)}.` : 'The next call tries again.'
   }
   return calls > 0 ? `It is working on ${formatCount(calls, 'call')}.` : ''
 }

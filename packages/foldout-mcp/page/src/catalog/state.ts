@@ -48,7 +48,7 @@ const HITS = 30
 let timer: ReturnType<typeof setTimeout> | undefined
 let abort: AbortController | undefined
 
-/** Searches once nobody has typed for a moment. A search that is overtaken is given up. */
+/** Searches after a pause in typing. A newer search cancels an older one. */
 export function search(text: string): void {
   query.value = text
   clearTimeout(timer)

@@ -83,7 +83,7 @@ function CallForm({ tool }: { readonly tool: ToolDetail }) {
         <button type="submit" class="primary" disabled={outcome?.type === 'running'}>
           {outcome?.type === 'running' ? 'Calling' : 'Call'}
         </button>
-        {tool.isDestructive && <span class="note">Its server does not say that it only reads.</span>}
+        {tool.isDestructive && <span class="note">Its server does not mark it as read-only.</span>}
       </p>
       <Result outcome={outcome} />
     </form>

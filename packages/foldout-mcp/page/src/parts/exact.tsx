@@ -2,7 +2,7 @@ import { findInvisible } from '../format.ts'
 
 /**
  * A text from outside, exactly, with its invisible characters marked: they can hide instructions from people, and turn the direction
- * of what stands beside them.
+ * of the text next to them.
  */
 export function Exact({ text }: { readonly text: string }) {
   const parts = findInvisible(text)

@@ -171,7 +171,7 @@ function drawMarks(
   ctx.restore()
 }
 
-/** A canvas knows no light-dark(): the browser says which color is meant. */
+/** A canvas does not support light-dark(), so the browser resolves the color. */
 function resolveColor(element: HTMLElement, value: string): string {
   element.style.color = value
   const { color } = getComputedStyle(element)

@@ -63,8 +63,8 @@ export function Questions({ shown }: { readonly shown: RunView }) {
       <section aria-label="Fork">
         <h2>Fork from here</h2>
         <p class="note">
-          A new run with an id of its own, which goes on as if request {request} had not been answered. Approvals of
-          this run do not count in it.
+          A new run with its own id, which continues as if request {request} had not been answered. Approvals of this
+          run do not count in it.
         </p>
         <p class="call-actions">
           <button type="button" onClick={() => attempt(forkHere())} disabled={shown.requests === 0}>

@@ -44,7 +44,7 @@ function NoRuns() {
   return (
     <div class="empty">
       <h2>No runs yet</h2>
-      <p>Add one line to your agent. The run appears here while it goes on.</p>
+      <p>Add one line to your agent. The run appears here as it happens.</p>
       <pre class="code sample" tabIndex={0}>
         {`import { recordRun } from 'foldout/node'\n\nawait runAgent(prompt, {\n  adapter,\n  onEvent: recordRun({ to: '${address}' }).onEvent,\n})`}
       </pre>

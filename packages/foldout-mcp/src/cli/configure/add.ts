@@ -29,18 +29,18 @@ export interface AddOptions {
   readonly json?: boolean
 }
 
-/** Asks the user for values. Without a terminal nobody can be asked. */
+/** Asks the user for values. Undefined without a terminal, where there is nobody to ask. */
 export type Ask = (questions: readonly Question[]) => Promise<ReadonlyMap<Question, string>>
 
 interface Trial {
   readonly isWorking: boolean
   readonly tools: number
   readonly error: string | undefined
-  /** Whether it only lacks a sign-in. */
+  /** Whether signing in is all that is missing. */
   readonly needsSignIn?: true
 }
 
-/** `foldout add <name>`: adds a server, after it was started once. Returns the exit code. */
+/** `foldout add <name>`: starts a server once to try it, then adds it. Returns the exit code. */
 export async function addServer(
   name: string,
   command: readonly string[],
@@ -48,18 +48,18 @@ export async function addServer(
   surroundings: Surroundings,
   ask?: Ask,
 ): Promise<number> {
-  if (name.trim() === '') throw new UsageError('The name of the server must not be empty.')
+  if (name.trim() === '') throw new UsageError("The server's name must not be empty.")
   const { stdout, stderr } = surroundings
   const file = getConfigFile(options.config, process.cwd())
   await checkFree(name, file)
   const definition = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
   if (!options.json && options.try !== false) stderr.write(`Starting ${toLine(name)} …\n`)
   const trial = options.try === false ? undefined : await tryServer({ name, definition, file }, options, surroundings)
-  // A server has to be in the configuration before somebody can sign in to it.
+  // A server must be in the configuration before the user can sign in to it.
   const isAdded = trial === undefined || trial.isWorking || trial.needsSignIn === true
   if (trial && !isAdded) {
     const lines = toLines(trial.error ?? 'It failed.').join('\n  ')
-    stderr.write(`${toLine(name)} does not work, so it was not added: ${lines}\nTo add it all the same: --no-try\n`)
+    stderr.write(`${toLine(name)} does not work, so it was not added: ${lines}\nTo add it anyway, use --no-try.\n`)
   } else {
     const state = getState(surroundings)
     await state.withLock(file, async () => {
@@ -105,7 +105,7 @@ function getState({ env }: Surroundings): State {
 
 async function checkFree(name: string, file: string): Promise<void> {
   if ((await readConfigServers(file)).has(name))
-    throw new UsageError(`${file} has a server '${name}' already. Remove it first: foldout remove ${name}.`)
+    throw new UsageError(`${file} already has a server '${name}'. Remove it first: foldout remove ${name}.`)
 }
 
 function formatAdded(name: string, file: string, trial: Trial | undefined): string {
@@ -119,7 +119,9 @@ async function createDefinition(command: readonly string[], options: AddOptions,
   const { url, from, env = [], header = [], set = [] } = options
   const ways = [command.length > 0, url !== undefined, from !== undefined].filter(Boolean).length
   if (ways !== 1)
-    throw new UsageError('Say what to add, in one way: -- <command> <arguments>, --url <url> or --from <server.json>.')
+    throw new UsageError(
+      'Name the server in exactly one way: -- <command> <arguments>, --url <url> or --from <server.json>.',
+    )
   const variables = new Map(env.map((text) => readPair(text, '--env')))
   if (from !== undefined)
     return createFromRegistry(
@@ -129,7 +131,7 @@ async function createDefinition(command: readonly string[], options: AddOptions,
       ask,
     )
   if (url !== undefined) {
-    if (!/^https?:\/\//.test(url)) throw new UsageError('The address must begin with http:// or https://.')
+    if (!/^https?:\/\//.test(url)) throw new UsageError('The URL must begin with http:// or https://.')
     const headers = Object.fromEntries(header.map((text) => readPair(text, '--header')))
     return { url, ...(header.length > 0 && { headers }) }
   }
@@ -165,7 +167,7 @@ async function parseJson(text: string, file: string): Promise<unknown> {
   }
 }
 
-/** `NAME=value`, or `NAME` for the variable of that name when the server is started. */
+/** Reads `NAME=value`, or `NAME` for the environment variable of that name when the server starts. */
 function readPair(text: string, option: string): readonly [string, string] {
   const at = text.indexOf('=')
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]

@@ -3,7 +3,7 @@ import { UsageError } from '../../gateway/config/config.ts'
 import type { Question } from '../../registry/server-json.ts'
 import { toLine } from '../text.ts'
 
-/** Asks on the terminal. Secrets are not shown. */
+/** Asks on the terminal. Secrets are not echoed. */
 export async function askQuestions(questions: readonly Question[]): Promise<ReadonlyMap<Question, string>> {
   const answers = new Map<Question, string>()
   for (const question of questions) {

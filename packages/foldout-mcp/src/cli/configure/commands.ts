@@ -7,7 +7,7 @@ import type { InstallOptions } from './install.ts'
 
 type Finish = (code: number) => void
 
-/** Adds the commands that change configurations: the gateway's own, and those of MCP clients. */
+/** Adds the commands that change configurations: the gateway's own and those of MCP clients. */
 export function addConfigureCommands(program: Command, surroundings: Surroundings, finish: Finish): void {
   addImport(program, surroundings, finish)
   addInstall(program, surroundings, finish)
@@ -20,18 +20,18 @@ const CONFIG = [
   '-c, --config <file>',
   'the gateway’s configuration (default: foldout.config.json in this folder)',
 ] as const
-const PROJECT_FOLDER = 'the folder of a project'
+const PROJECT_FOLDER = 'a project folder'
 
 function addImport(program: Command, surroundings: Surroundings, finish: Finish): void {
   program
     .command('import')
-    .description('take over the servers of the MCP clients on this machine')
+    .description('import the servers of the MCP clients on this machine')
     .option(...CONFIG)
-    .option('--client <name>', 'only this client; may be given several times', collect)
-    .option('--project <folder>', `${PROJECT_FOLDER}, whose files are read too (default: this folder)`)
-    .option('--no-project', 'read the files of the user only')
+    .option('--client <name>', 'only this client; repeatable', collect)
+    .option('--project <folder>', `${PROJECT_FOLDER} whose files are read too (default: this folder)`)
+    .option('--no-project', 'read only your user-wide files')
     .option('--dry-run', 'write nothing')
-    .option('--json', 'print JSON for programs; writes only if --config is given')
+    .option('--json', 'print JSON; writes only if --config is given')
     .addHelpText(
       'after',
       formatExamples('foldout import', 'foldout import --client cursor --dry-run', 'foldout import --json'),
@@ -45,16 +45,16 @@ function addImport(program: Command, surroundings: Surroundings, finish: Finish)
 function addInstall(program: Command, surroundings: Surroundings, finish: Finish): void {
   program
     .command('install')
-    .description('put the gateway into an MCP client')
+    .description('install the gateway in an MCP client')
     .argument('<client>', 'for example cursor, claude-code or vscode')
     .option(...CONFIG)
-    .option('--project [folder]', 'for one project instead of for the user')
-    .option('--name <name>', 'what the client calls the gateway', 'foldout')
+    .option('--project [folder]', 'only for one project (default: this folder)')
+    .option('--name <name>', 'the gateway’s name in the client', 'foldout')
     .option('--move', 'move the client’s other servers into the gateway’s configuration')
-    .option('--edit', 'edit the client’s file, even if it has a command of its own')
-    .option('--dry-run', 'say what would be done')
-    .option('--links', 'print a link that installs by one click, and change nothing')
-    .option('--json', 'print JSON for programs')
+    .option('--edit', 'edit the client’s file even if the client has its own command')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--links', 'print a link that installs with one click, and change nothing')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       formatExamples(
@@ -73,11 +73,11 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
 function addUninstall(program: Command, surroundings: Surroundings, finish: Finish): void {
   program
     .command('uninstall')
-    .description('take the gateway out of an MCP client, and put back what install moved')
+    .description('remove the gateway, and restore what install moved')
     .argument('<client>', 'for example cursor, claude-code or vscode')
-    .option('--project [folder]', 'for one project instead of for the user')
-    .option('--dry-run', 'say what would be done')
-    .option('--json', 'print JSON for programs')
+    .option('--project [folder]', 'only for one project (default: this folder)')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout uninstall cursor'))
     .action(async (client: string, options: InstallOptions) => {
       const { uninstall } = await import('./install.ts')
@@ -88,19 +88,23 @@ function addUninstall(program: Command, surroundings: Surroundings, finish: Fini
 function addAdd(program: Command, surroundings: Surroundings, finish: Finish): void {
   program
     .command('add')
-    .description('add a server to the gateway’s configuration, after trying it')
-    .argument('<name>', 'what the server is called')
-    .argument('[command...]', 'after --: the command that starts it')
+    .description('try a server, then add it to the configuration')
+    .argument('<name>', 'the server’s name')
+    .argument('[command...]', 'after --: the command that starts the server')
     .option(...CONFIG)
-    .option('--url <url>', 'the address of a server over HTTP')
-    .option('--from <file>', 'a server.json of the MCP registry')
-    .option('--remote', 'with --from: use a remote server, even if there is a package')
-    .option('-e, --env <name=value>', 'a variable of the server; NAME alone refers to your environment', collect)
+    .option('--url <url>', 'the URL of an HTTP server')
+    .option('--from <file>', 'a server.json from the MCP registry')
+    .option('--remote', 'with --from: prefer the remote server to the package')
+    .option(
+      '-e, --env <name=value>',
+      'an environment variable for the server; NAME alone takes its value from your environment',
+      collect,
+    )
     .option('--header <name=value>', 'with --url: a header', collect)
-    .option('--set <name=value>', 'with --from: an argument, header or part of the address', collect)
-    .option('--no-try', 'do not start the server')
-    .option('--timeout <seconds>', 'how long the server may take to start', readSeconds)
-    .option('--json', 'print JSON for programs')
+    .option('--set <name=value>', 'with --from: an argument, a header or a part of the URL', collect)
+    .option('--no-try', 'add the server without starting it first')
+    .option('--timeout <seconds>', 'how long to wait for the server to start', readSeconds)
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       formatExamples(
@@ -118,10 +122,10 @@ function addAdd(program: Command, surroundings: Surroundings, finish: Finish): v
 function addRemove(program: Command, surroundings: Surroundings, finish: Finish): void {
   program
     .command('remove')
-    .description('remove a server from the gateway’s configuration')
-    .argument('<name>', 'what the server is called')
+    .description('remove a server from the configuration')
+    .argument('<name>', 'the server’s name')
     .option(...CONFIG)
-    .option('--json', 'print JSON for programs')
+    .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout remove files'))
     .action(async (name: string, options: RemoveOptions) => {
       const { removeServer } = await import('./add.ts')

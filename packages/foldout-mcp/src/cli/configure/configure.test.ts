@@ -80,8 +80,8 @@ describe('R52: foldout import', () => {
       `a  new  cursor (${cursor}), zed (${zed})`,
       `b  new  cursor (${cursor})`,
       `2 servers were added to ${config}.`,
-      'What they cost: foldout tools',
-      'Into a client: foldout install <client> --move',
+      'To see what they cost: foldout tools',
+      'To use them through the gateway: foldout install <client> --move',
       '',
     ])
     expect([code, stderr]).toEqual([0, ''])
@@ -114,9 +114,9 @@ describe('R52: foldout import', () => {
     expect(stderr).toContain(`${broken} is left out: it is not valid JSON`)
   })
 
-  it('says whose files have no servers', async () => {
+  it('says which clients have no servers', async () => {
     expect((await run('import', '--client', 'zed', '--no-project')).stdout).toBe(
-      'No servers were found in the files of Zed.\nTo add one: foldout add <name> -- <command>\n',
+      'No servers were found in the files of Zed.\nTo add one, run: foldout add <name> -- <command>\n',
     )
     expect((await run('import', '--no-project')).stdout).toMatch(/^No servers .* of 24 MCP clients\.\n/)
   })
@@ -132,7 +132,7 @@ describe('R52: foldout import', () => {
     })
   })
 
-  it('keeps comments of the configuration, and does not touch one that does not parse', async () => {
+  it('keeps comments in the configuration, and does not touch a file that does not parse', async () => {
     await write('home/.cursor/mcp.json', { mcpServers: { a: { command: 'x' } } })
     await writeFile(config, '{\n  // mine\n  "mcpServers": {}\n}\n')
     await run('import', '--config', config, '--no-project')
@@ -143,7 +143,7 @@ describe('R52: foldout import', () => {
     expect(stderr).toContain('was not changed: it is not valid JSON')
   })
 
-  it('loses nothing when it runs several times at once', async () => {
+  it('loses nothing when several imports run at once', async () => {
     const clients = ['.cursor/mcp.json', '.kiro/settings/mcp.json', '.mastracode/mcp.json', '.kimi-code/mcp.json']
     await Promise.all(
       clients.map((file, i) => write(`home/${file}`, { mcpServers: { [`s${i}`]: { command: `c${i}` } } })),
@@ -164,7 +164,7 @@ describe('R52: foldout install and uninstall', () => {
     const file = await write('home/.cursor/mcp.json', '{}')
     const { code, stdout } = await run('install', 'cursor', '--config', config)
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Foldout is installed in Cursor: ${file}`])
-    expect(stdout).toContain('It has no servers yet. To take over those of your clients: foldout import\n')
+    expect(stdout).toContain('It has no servers yet. To import those of your clients: foldout import\n')
     expect(JSON.parse((await run('install', 'cursor', '--config', config, '--json')).stdout)).toMatchObject({
       status: 'unchanged',
       file,
@@ -178,7 +178,7 @@ describe('R52: foldout install and uninstall', () => {
     const before = await readFile(file, 'utf8')
     const { stdout } = await run('install', 'cursor', '--config', config)
     expect(stdout).toContain(
-      'Cursor also starts 2 servers by itself: a, b\nTo let only the gateway serve them: foldout install cursor --move\n',
+      'Cursor also starts 2 servers itself: a, b\nTo move them into the gateway: foldout install cursor --move\n',
     )
     const moved = await run('install', 'cursor', '--config', config, '--move')
     expect(moved.stdout).toMatch(/Moved: a\nMoved: b\n/)
@@ -188,13 +188,13 @@ describe('R52: foldout install and uninstall', () => {
     expect(await readFile(file, 'utf8')).toBe(before)
   })
 
-  it('never print the servers that they move', async () => {
+  it('never print the servers they move', async () => {
     const text = JSON.stringify({ mcpServers: { a: SECRETS } })
     const file = await write('home/.cursor/mcp.json', text)
     const installed = await run('install', 'cursor', '--config', config, '--move', '--json')
     expect(installed.stdout).not.toContain('SECRET')
     expect(await readFile(file, 'utf8')).not.toContain('SECRET')
-    expect((await run('uninstall', 'cursor')).stdout).toContain('Put back: a')
+    expect((await run('uninstall', 'cursor')).stdout).toContain('Restored: a')
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
@@ -255,7 +255,7 @@ describe('R52: foldout add and remove', () => {
     })
   })
 
-  it('does not add a server that does not work, unless told not to try', async () => {
+  it('does not add a server that does not work, except with --no-try', async () => {
     const failed = await run('add', 'x', '--config', config, '--json', '--', 'this-is-not-a-command')
     expect(failed.code).toBe(1)
     expect(failed.stderr).toMatch(/^x does not work, so it was not added: Its command was not found/)
@@ -280,7 +280,7 @@ describe('R52: foldout add and remove', () => {
     })
   })
 
-  it('adds an address with headers', async () => {
+  it('adds a URL with headers', async () => {
     await run(
       'add',
       'x',
@@ -309,7 +309,7 @@ describe('R52: foldout add and remove', () => {
     ],
   }
 
-  it('says what a server.json needs if nobody can be asked', async () => {
+  it('lists what a server.json needs if there is nobody to ask', async () => {
     const file = await write('server.json', REGISTRY)
     const { code, stderr } = await run('add', 'x', '--config', config, '--from', file)
     expect(code).toBe(2)
@@ -364,7 +364,7 @@ describe('R52: foldout add and remove', () => {
     await expect(stat(config)).rejects.toThrow('ENOENT')
   })
 
-  it('takes hostile names', async () => {
+  it('accepts hostile names', async () => {
     await run('add', '__proto__', '--config', config, '--no-try', '--', 'x')
     await run('add', 'say "hi"', '--config', config, '--no-try', '--', 'y')
     expect(Object.keys(((await readConfig()) as { mcpServers: object }).mcpServers)).toEqual(['__proto__', 'say "hi"'])

@@ -19,7 +19,7 @@ export interface ImportOptions {
   readonly json?: boolean
 }
 
-/** `foldout import`: takes over the servers of all clients. Returns the exit code. */
+/** `foldout import`: imports the servers of all clients. Returns the exit code. */
 export async function importServers(options: ImportOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout } = surroundings
   const project = resolve(typeof options.project === 'string' ? options.project : '.')
@@ -52,7 +52,7 @@ async function writeServers(
   })
 }
 
-/** What would be written. Only a file that was named is looked at, so that the output depends on nothing else. */
+/** Prints what would be written. Reads only the file the user named, so that the output depends on nothing else. */
 async function planServers(found: Found, { config }: ImportOptions): Promise<readonly MergedServer[]> {
   const known = config === undefined ? new Map<string, ServerDefinition>() : await readConfigServers(resolve(config))
   return mergeServers(found.servers, known)
@@ -87,7 +87,7 @@ function formatJson(merged: readonly MergedServer[], { skipped, problems }: Foun
 
 interface Imported {
   readonly merged: readonly MergedServer[]
-  /** Whose files were read. */
+  /** The clients whose files were read. */
   readonly clients: string
   /** The file that was written. */
   readonly file: string | undefined
@@ -97,7 +97,7 @@ function formatText({ merged, clients, file }: Imported, { stdout, env }: Surrou
   const style = createStyler(stdout, env)
   const found = merged.filter(({ sources }) => sources.length > 0)
   if (found.length === 0)
-    return `No servers were found in the files of ${clients}.\nTo add one: foldout add <name> -- <command>\n`
+    return `No servers were found in the files of ${clients}.\nTo add one, run: foldout add <name> -- <command>\n`
   const rows = found.map(({ name, sources, isKnown }) => [
     toLine(name),
     isKnown ? 'already there' : 'new',
@@ -110,7 +110,9 @@ function formatText({ merged, clients, file }: Imported, { stdout, env }: Surrou
       ? 'Nothing was written.'
       : `${count} ${count === 1 ? 'server was' : 'servers were'} added to ${file}.`
   const next =
-    file === undefined ? [] : ['What they cost: foldout tools', 'Into a client: foldout install <client> --move']
+    file === undefined
+      ? []
+      : ['To see what they cost: foldout tools', 'To use them through the gateway: foldout install <client> --move']
   const lines = [...formatTable(rows, stdout.columns), ...notes.map((note) => style('yellow', toLine(note)))]
   return `${[...lines, toLine(end), ...next].join('\n')}\n`
 }

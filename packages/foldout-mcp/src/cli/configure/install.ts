@@ -13,7 +13,7 @@ import { formatCount, toLine } from '../text.ts'
 
 export interface InstallOptions {
   readonly config?: string
-  /** True without a folder: the current one. */
+  /** True if no folder was named, which means the current one. */
   readonly project?: string | true
   readonly name?: string
   readonly move?: boolean
@@ -29,7 +29,7 @@ export async function install(name: string, options: InstallOptions, surrounding
   const client = getClient(name)
   const { scope, where } = locate(options, surroundings)
   const server = options.name ?? 'foldout'
-  if (server.trim() === '') throw new UsageError('The name of the gateway must not be empty.')
+  if (server.trim() === '') throw new UsageError("The gateway's name must not be empty.")
   const config = options.config === undefined ? undefined : resolve(options.config)
   if (options.links) {
     const target = chooseFile(client, scope, where) ?? ''
@@ -52,10 +52,10 @@ export async function install(name: string, options: InstallOptions, surrounding
   return EXIT.done
 }
 
-/** A gateway without servers would look broken. A configuration that is a program, or damaged, is not looked into. */
+/** A gateway without servers would look broken. A configuration that is code, or damaged, is not checked. */
 async function describeEmpty(config: string): Promise<string | undefined> {
   const servers = await readConfigServers(config).catch(() => undefined)
-  return servers?.size === 0 ? 'It has no servers yet. To take over those of your clients: foldout import' : undefined
+  return servers?.size === 0 ? 'It has no servers yet. To import those of your clients: foldout import' : undefined
 }
 
 /** `foldout uninstall <client>`. Returns the exit code. */
@@ -83,7 +83,7 @@ interface LinkTarget {
 function createLink({ title, link }: ClientDescription, name: string, { version, config }: LinkTarget): string {
   if (link === undefined) {
     const able = CLIENTS.filter((client) => client.link !== undefined).map((client) => client.name)
-    throw new UsageError(`${title} does not install by links. These do: ${able.join(', ')}.`)
+    throw new UsageError(`${title} does not support install links. These clients do: ${able.join(', ')}.`)
   }
   const launch = createLaunch(version, config, process.platform)
   const values: Readonly<Record<string, string>> = {
@@ -98,7 +98,7 @@ function createLink({ title, link }: ClientDescription, name: string, { version,
 
 function formatInstalled({ title }: ClientDescription, result: InstallResult, empty: string | undefined): string {
   const { file, status, config, backup, moved, left, notes, client, by } = result
-  const how = { command: ' by its own command', file: '' }[by]
+  const how = { command: ' with its own command', file: '' }[by]
   const heads = {
     installed: `Foldout is installed in ${title}${how}: ${file}`,
     unchanged: `Foldout was already installed in ${title}: ${file}`,
@@ -109,7 +109,7 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult, em
     `It serves ${config}`,
     empty !== undefined && empty,
     ...moved.map(({ from, to }) => `Moved: ${from}${from === to ? '' : ` is now ${to}`}`),
-    backup !== undefined && `The file as it was: ${backup}`,
+    backup !== undefined && `A backup of the file: ${backup}`,
     ...notes,
     ...(left.length === 0 ? [] : describeLeft(title, client, left)),
     status === 'installed' && `To undo it: foldout uninstall ${client}`,
@@ -117,12 +117,12 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult, em
   return formatLines(lines)
 }
 
-/** A client that also lists the servers itself saves nothing. */
+/** A client that also starts the servers itself saves nothing. */
 function describeLeft(title: string, client: string, left: readonly string[]): readonly string[] {
   const them = left.length === 1 ? 'it' : 'them'
   return [
-    `${title} also starts ${formatCount(left.length, 'server')} by itself: ${left.join(', ')}`,
-    `To let only the gateway serve ${them}: foldout install ${client} --move`,
+    `${title} also starts ${formatCount(left.length, 'server')} itself: ${left.join(', ')}`,
+    `To move ${them} into the gateway: foldout install ${client} --move`,
   ]
 }
 
@@ -131,15 +131,15 @@ function formatUninstalled(
   { status, file, backup, returned, notes }: UninstallResult,
 ): string {
   const heads = {
-    restored: `Foldout is no longer in ${title}. The file is as it was: ${file}`,
-    edited: `Foldout is no longer in ${title}. What was changed since then stays: ${file}`,
+    restored: `Foldout was removed from ${title}. The file is as it was before: ${file}`,
+    edited: `Foldout was removed from ${title}. Your later changes were kept: ${file}`,
     absent: `Foldout is not installed in ${title}: ${file}`,
-    planned: `Foldout would be taken out of ${title}: ${file}`,
+    planned: `Foldout would be removed from ${title}: ${file}`,
   }
   const lines = [
     heads[status],
-    ...returned.map((name) => `Put back: ${name}`),
-    backup !== undefined && `The file until now: ${backup}`,
+    ...returned.map((name) => `Restored: ${name}`),
+    backup !== undefined && `A backup of the file: ${backup}`,
     ...notes,
   ]
   return formatLines(lines)

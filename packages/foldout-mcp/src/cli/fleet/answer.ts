@@ -9,7 +9,7 @@ import { toLine } from '../text.ts'
 import type { AnswerOptions } from './commands.ts'
 import { openRunsAt } from './view.ts'
 
-/** `foldout fleet approve` and `deny`: answers exactly one call, of a run or of a gateway's client. Returns the exit code. */
+/** `foldout fleet approve` and `deny`: decides exactly one call, of a run or of a gateway's client. Returns the exit code. */
 export async function answerCall(
   id: string,
   isApproved: boolean,
@@ -31,13 +31,13 @@ export async function answerCall(
 interface Answered {
   readonly tool: string
   readonly caller: string
-  /** What happens now. */
+  /** A sentence about what happens next. */
   readonly next: string
 }
 
 async function answerGateway(id: string, isApproved: boolean, { approvals }: GatewayStore): Promise<Answered> {
   const call = await (isApproved ? approvals.approve(id) : approvals.deny(id))
-  return { tool: call.tool, caller: describeCaller(call), next: isApproved ? ' The client has to call it again.' : '' }
+  return { tool: call.tool, caller: describeCaller(call), next: isApproved ? ' The client must call it again.' : '' }
 }
 
 async function answerRun(
@@ -46,12 +46,11 @@ async function answerRun(
   { reason }: AnswerOptions,
   settings: StoreSettings | undefined,
 ): Promise<Answered> {
-  if (!settings)
-    throw new UsageError(`'${toLine(id)}' is a call of a run. Say in which database, with --store postgres://…`)
+  if (!settings) throw new UsageError(`'${toLine(id)}' is a call of a run. Name its database with --store postgres://…`)
   const fleet = await openRunsAt(settings)
   try {
     const { run, request } = await fleet.answer(id, { approved, ...(reason === undefined ? {} : { reason }) })
-    return { tool: request.tool, caller: `the run ${toLine(`${run.kind}/${run.id}`)}`, next: ' The run goes on.' }
+    return { tool: request.tool, caller: `the run ${toLine(`${run.kind}/${run.id}`)}`, next: ' The run continues.' }
   } catch (error) {
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'approval-unknown'
     throw isUnknown ? new UsageError(error.message) : error

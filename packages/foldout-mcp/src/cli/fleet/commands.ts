@@ -17,14 +17,14 @@ export interface AnswerOptions extends StoreOptions {
   readonly reason?: string
 }
 
-/** Adds the commands for those who run gateways and agents on several machines. */
+/** Adds the commands for gateways and agents that run on several machines. */
 export const addFleetCommands: AddCommands = (program, surroundings, finish) => {
   const fleet = addStoreOptions(program.command('fleet'))
-    .description('show gateways, machines, runs and waiting calls of all machines that share a database')
-    .option('--watch', 'show it again and again, until you stop it')
-    .option('--interval <seconds>', 'how often, with --watch (default: 2)', readSeconds)
-    .option('-n, --runs <number>', 'list at most this many runs (default: 20)', readCount)
-    .option('--json', 'print JSON for programs; with --watch one line each time')
+    .description('show the gateways and runs that share a database')
+    .option('--watch', 'keep refreshing until you stop it')
+    .option('--interval <seconds>', 'with --watch: time between refreshes (default: 2)', readSeconds)
+    .option('-n, --runs <number>', 'show at most this many runs (default: 20)', readCount)
+    .option('--json', 'print JSON; with --watch, one line per refresh')
     .addHelpText(
       'after',
       formatExamples(
@@ -40,10 +40,10 @@ export const addFleetCommands: AddCommands = (program, surroundings, finish) => 
     })
   for (const verb of ['approve', 'deny'] as const) {
     const command = addStoreOptions(fleet.command(verb))
-      .description(verb === 'approve' ? 'let one waiting call run, once' : 'refuse one waiting call')
-      .argument('<id>', 'the id of the call, as foldout fleet shows it')
-      .option('--json', 'print JSON for programs')
-    if (verb === 'deny') command.option('--reason <text>', 'what the model of a run is told')
+      .description(verb === 'approve' ? 'let one waiting call run once' : 'refuse one waiting call')
+      .argument('<id>', 'the call’s id, as shown by foldout fleet')
+      .option('--json', 'print JSON')
+    if (verb === 'deny') command.option('--reason <text>', 'the reason given to the model of a run')
     command
       .addHelpText(
         'after',
@@ -52,7 +52,7 @@ export const addFleetCommands: AddCommands = (program, surroundings, finish) => 
           `foldout fleet ${verb} 0f1e2d3c4b5a6978`,
         ),
       )
-      // The options of `fleet` itself may stand before the verb.
+      // The options of `fleet` itself may come before the verb.
       .action(async (id: string, options: AnswerOptions) => {
         const { answerCall } = await import('./answer.ts')
         finish(await answerCall(id, verb === 'approve', { ...fleet.opts(), ...options }, surroundings))

@@ -11,7 +11,7 @@ type Style = ReturnType<typeof createStyler>
 const MOST_ARGUMENTS = 2_000
 const MOST_ERROR = 120
 
-/** A fleet for people. */
+/** Formats a fleet as text. */
 export function formatFleet(view: FleetView, { stdout, env }: Pick<Surroundings, 'stdout' | 'env'>): string {
   const style = createStyler(stdout, env)
   const { columns = Infinity } = stdout
@@ -57,7 +57,7 @@ export function formatFleet(view: FleetView, { stdout, env }: Pick<Surroundings,
       table(view.runs.map((one) => [toLine(`${one.kind}/${one.id}`), one.status, one.changedAt, describeEnd(one)])),
     ],
     [
-      'Calls that wait',
+      'Waiting calls',
       [
         ...view.approvals.flatMap((one) => formatRunCall(one, style)),
         ...view.calls.flatMap((one) => formatGatewayCall(one, style)),
@@ -74,7 +74,7 @@ export function formatFleet(view: FleetView, { stdout, env }: Pick<Surroundings,
     ],
   ]
   const shown = parts.filter(([, lines]) => lines.length > 0)
-  if (shown.length === 0) return 'There is nothing here yet: no gateway, no machine, no run and no call that waits.\n'
+  if (shown.length === 0) return 'Nothing here yet: no gateways, machines, runs or waiting calls.\n'
   return `${shown.map(([title, lines]) => [style('bold', title), ...lines].join('\n')).join('\n\n')}\n`
 }
 
@@ -82,7 +82,7 @@ function formatCounts({ counts, runs, isComplete }: FleetView): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const named = Object.entries(counts).flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${status}`]))
   const listed = runs.length < total ? [`the last ${runs.length} are listed`] : []
-  return [...named, ...listed, ...(isComplete ? [] : ['older ones were not looked at'])].join(', ')
+  return [...named, ...listed, ...(isComplete ? [] : ['older ones are not counted'])].join(', ')
 }
 
 function describeEnd({ machine, error }: FleetView['runs'][number]): string {

@@ -10,11 +10,11 @@ import { openViewer, type FleetView, type FleetViewer } from './view.ts'
 
 const DEFAULT_RUNS = 20
 const DEFAULT_INTERVAL = 2
-/** Moves to the top of the terminal, and clears what is below. */
+/** Moves the cursor to the top of the terminal and clears everything below. */
 const REDRAW = '\u001B[H\u001B[J'
 const CLEAR = '\u001B[2J'
 
-/** `foldout fleet`: what all machines that share a database do. Returns the exit code. */
+/** `foldout fleet`: shows the machines that share a database. Returns the exit code. */
 export async function showFleet(options: FleetCommandOptions, surroundings: Surroundings): Promise<number> {
   return withStore(options, surroundings, async (store, _config, settings) => {
     const viewer = await openViewer(store, settings)
@@ -41,7 +41,7 @@ async function showOnce(
   return EXIT.done
 }
 
-/** Shows it until the user stops it, which is how it is meant to end. A database that is away for a while is waited for. */
+/** Refreshes until the user stops it, which counts as success. If the database is unreachable, it keeps trying. */
 async function watchFleet(
   viewer: FleetViewer,
   { json = false, runs = DEFAULT_RUNS, interval = DEFAULT_INTERVAL }: FleetCommandOptions,

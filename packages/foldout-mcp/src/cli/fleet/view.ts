@@ -6,9 +6,9 @@ import type { StoreSettings } from '../../gateway/store/open.ts'
 /** What `foldout fleet` shows. */
 export interface FleetView extends FleetPicture {
   readonly gateways: readonly GatewayStatus[]
-  /** Calls of clients of gateways that wait for a person. */
+  /** Calls of gateway clients that wait for a person. */
   readonly calls: readonly WaitingCall[]
-  /** What could not be looked at, and why. */
+  /** What could not be read, and why. */
   readonly problems: readonly string[]
 }
 
@@ -22,7 +22,7 @@ const NO_RUNS: FleetPicture = {
   isComplete: true,
 }
 
-/** A look at the gateways and runs that share a store. Without a shared store there are only the calls that wait. */
+/** Reads the gateways and runs that share a store. Without a shared store, only the waiting calls. */
 export interface FleetViewer {
   look(runs: number): Promise<FleetView>
   close(): Promise<void>
@@ -52,13 +52,13 @@ async function openRuns(settings: StoreSettings): Promise<Runs> {
   try {
     return { fleet: await openRunsAt(settings) }
   } catch (error) {
-    // Gateways need no package for durable runs.
+    // A gateway works without the package for durable runs.
     if (!isMissingPackage(error)) throw error
     return { problem: `Runs cannot be shown. ${(error as Error).message}` }
   }
 }
 
-/** Opens the runs of the database of a store. */
+/** Opens the runs in a store's database. */
 export async function openRunsAt({ url, schema }: StoreSettings) {
   const { openFleet } = await import('foldout/dbos')
   return openFleet({ connectionString: url, ...(schema === undefined ? {} : { schema }) })

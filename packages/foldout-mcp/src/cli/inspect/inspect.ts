@@ -34,7 +34,7 @@ export interface InspectOptions extends ValueOptions, ServerOptions {
   readonly prompt?: string
   /** Whether a browser is opened. Default true, on a terminal. */
   readonly open?: boolean
-  /** Serves the recording to an agent over standard input and output, in place of the page. */
+  /** Serves the recording to an agent over standard input and output instead of showing the page. */
   readonly mcp?: boolean
 }
 
@@ -70,7 +70,7 @@ export async function inspect(
       ...opened.flatMap((each) => each.sources),
       ...(prompt || use ? [createAdviceSource({ runs: store, prompt, getUse })] : []),
     ]
-    // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
+    // Other processes can send their runs to any inspector. The runs come first if the user asked for runs.
     const sources = store.runs.length > 0 ? [runs, ...others] : [...others, runs]
     const title = target ?? module ?? (hasServers ? getConfigFiles(options).join(', ') : 'Recorded runs')
     const { handle: mcp } = served
@@ -93,7 +93,7 @@ async function serveRecording(
   if (target === undefined || isModule(target))
     throw new UsageError('Name the recording to serve: foldout inspect runs.jsonl --mcp')
   if (await openRecording(target, store))
-    throw new UsageError(`${target} is traffic of a gateway. foldout inspect --mcp serves recordings of runs.`)
+    throw new UsageError(`${target} is gateway traffic. foldout inspect --mcp serves recordings of runs.`)
   const served = serveRuns(store, redactor)
   try {
     const { closed } = await served.stdio()
@@ -104,7 +104,7 @@ async function serveRecording(
   }
 }
 
-/** The values of the environment whose names say that they are secret. */
+/** The values of environment variables whose names mark them as secret. */
 function findSecretValues(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []))
 }
@@ -113,7 +113,7 @@ function isModule(target: string): boolean {
   return /\.[cm]?[jt]sx?(#.*)?$/.test(target)
 }
 
-/** Reads a recording of runs, which is followed while it grows; or traffic of the gateway, from which a core is learned. */
+/** Reads a recording of runs and follows it as it grows, or reads gateway traffic to learn the core tools from. */
 async function openRecording(target: string, store: RunStore): Promise<CatalogRecording | undefined> {
   if (!statSync(target, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`There is no file ${target}. Name a recording, or a module that exports a prompt.`)
@@ -134,7 +134,7 @@ function toSource({ bound, library, telemetry }: LoadedPrompt): InspectorSource 
   })
 }
 
-/** The tools of all servers of a configuration. The page is there at once, and fills as they answer. */
+/** Shows the tools of all servers. The page opens at once and fills as the servers answer. */
 async function openServers(options: InspectOptions, surroundings: Surroundings): Promise<Opened> {
   const report = createReporter(options, surroundings)
   let source: CatalogSource | undefined
@@ -155,7 +155,7 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
   return { sources: [source, createApprovalSource(gateway.approvals)], close: () => gateway.close() }
 }
 
-/** The address is for this user only: with it, anybody can see and do everything that the page can. */
+/** The URL is for this user only: with it, anyone can see and do everything the page can. */
 function announce(url: string, { open = true, json }: InspectOptions, { stdout }: Surroundings): void {
   stdout.write(json ? `${JSON.stringify({ url })}\n` : `Inspector: ${url}\n`)
   if (open && stdout.isTTY) openBrowser(url)
@@ -164,7 +164,7 @@ function announce(url: string, { open = true, json }: InspectOptions, { stdout }
 function openBrowser(url: string): void {
   const [command, args] = getOpener(url)
   const child = spawn(command, args, { stdio: 'ignore', detached: true })
-  // Without a browser, the address is there to be copied.
+  // Without a browser, the user copies the URL.
   child.on('error', () => undefined)
   child.unref()
 }

@@ -8,7 +8,7 @@ export interface PolicyOptions extends StoreOptions {
   readonly json?: boolean
 }
 
-/** `foldout approvals`: the calls that wait for the user. Returns the exit code. */
+/** `foldout approvals`: lists the calls that wait for the user. Returns the exit code. */
 export async function listApprovals(options: PolicyOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, env } = surroundings
   const calls = await withStore(options, surroundings, ({ approvals }) => approvals.list())
@@ -16,7 +16,7 @@ export async function listApprovals(options: PolicyOptions, surroundings: Surrou
     stdout.write(`${JSON.stringify({ approvals: calls.map(toJson) }, null, 2)}\n`)
     return EXIT.done
   }
-  if (calls.length === 0) stdout.write('No call waits for your approval.\n')
+  if (calls.length === 0) stdout.write('No calls are waiting for your approval.\n')
   const style = createStyler(stdout, env)
   for (const call of calls) {
     stdout.write(`${style('bold', toLine(call.tool))} for ${describeCaller(call)}\n`)
@@ -36,7 +36,7 @@ export function describeCaller({ client, user, preset }: WaitingCall): string {
   return parts.join(' ')
 }
 
-/** What it is bound to is nobody else's business. */
+/** Leaves out the binding, which is private. */
 export function toJson(call: WaitingCall): object {
   const { binding: _, expiresAt, ...shown } = call
   return { ...shown, expiresAt: new Date(expiresAt).toISOString() }

@@ -8,13 +8,13 @@ import { describeCaller, listApprovals, toJson, type PolicyOptions } from './app
 import { formatUnapproved, listPins, toJson as toPinJson } from './pins.ts'
 
 export interface ApproveOptions extends PolicyOptions {
-  /** The id of a call that waits. */
+  /** The id of a waiting call. */
   readonly call?: string
   /** Accepts the definitions of all servers. */
   readonly all?: boolean
 }
 
-/** `foldout approve`: lets one call run once, or accepts definitions of tools. Returns the exit code. */
+/** `foldout approve`: lets one call run once, or accepts tool definitions. Returns the exit code. */
 export async function approve(
   server: string | undefined,
   tool: string | undefined,
@@ -22,11 +22,11 @@ export async function approve(
   surroundings: Surroundings,
 ): Promise<number> {
   if (options.call !== undefined) {
-    if (server !== undefined || options.all) throw new UsageError('Give either --call, or what to accept of servers.')
+    if (server !== undefined || options.all) throw new UsageError('Use either --call, or a server or --all, not both.')
     return approveCall(options.call, options, surroundings)
   }
-  if (server !== undefined && options.all) throw new UsageError('Give either a server or --all.')
-  // Nothing is accepted that was not named.
+  if (server !== undefined && options.all) throw new UsageError('Use either a server or --all, not both.')
+  // Accept nothing that the user did not name.
   if (server === undefined && !options.all) return listPins(options, surroundings)
   const { stdout } = surroundings
   const choice = { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }) }
@@ -42,12 +42,12 @@ async function approveCall(id: string, options: ApproveOptions, surroundings: Su
   surroundings.stdout.write(
     options.json
       ? `${JSON.stringify({ approved: [toJson(call)] }, null, 2)}\n`
-      : `Approved ${toLine(call.tool)} once, for ${describeCaller(call)}. The client has to call it again.\n`,
+      : `Approved ${toLine(call.tool)} once, for ${describeCaller(call)}. The client must call it again.\n`,
   )
   return EXIT.done
 }
 
-/** `foldout deny`: refuses a call that waits. Returns the exit code. */
+/** `foldout deny`: refuses a waiting call. Returns the exit code. */
 export async function deny(
   id: string | undefined,
   options: PolicyOptions,

@@ -25,7 +25,7 @@ export interface AuditOptions extends StoreOptions {
 const DEFAULT_LIMIT = 50
 const MOST_SHOWN = 100
 
-/** `foldout audit`: finds calls in the audit log, the newest first. Returns the exit code. */
+/** `foldout audit`: finds calls in the audit log, newest first. Returns the exit code. */
 export async function searchAudit(options: AuditOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, env } = surroundings
   const { since, until, tool, user, client, outcome, after, limit = DEFAULT_LIMIT } = options
@@ -37,10 +37,10 @@ export async function searchAudit(options: AuditOptions, surroundings: Surroundi
     stdout.write(`${JSON.stringify({ entries: page.entries, next: page.next ?? null }, null, 2)}\n`)
     return EXIT.done
   }
-  if (page.entries.length === 0) stdout.write('No call in the audit log fits.\n')
+  if (page.entries.length === 0) stdout.write('No calls in the audit log match.\n')
   for (const entry of page.entries) stdout.write(`${formatEntry(entry, stdout, env)}\n`)
   if (page.next !== undefined)
-    stdout.write(createStyler(stdout, env)('dim', `There are more: add --after ${page.next}\n`))
+    stdout.write(createStyler(stdout, env)('dim', `For the next page, add --after ${page.next}\n`))
   return EXIT.done
 }
 
@@ -49,7 +49,7 @@ function openFile(file: string): AuditSearch {
   return openAuditFile({ file, maxBytes: Infinity, keep: KEPT_AUDITS })
 }
 
-/** The log that the configuration names, or that of the store. */
+/** The log named in the configuration, or the one in the store. */
 function chooseLog(
   { store: named }: AuditOptions,
   store: GatewayStore,
@@ -59,7 +59,7 @@ function chooseLog(
   if (named === undefined && audit && 'file' in audit) return openAuditFile(audit)
   if (store.audit) return store.audit
   throw new UsageError(
-    'There is no audit log: name a file with --file, or a store with --store, or set "audit" in the configuration.',
+    'There is no audit log. Name a file with --file or a database with --store, or set "audit" in the configuration.',
   )
 }
 

@@ -6,7 +6,7 @@ import { STORE_OPTION } from '../store.ts'
 import type { PolicyOptions } from './approvals.ts'
 import type { AuditOptions } from './audit.ts'
 
-/** Adds the commands with which the user decides what servers and clients may do. */
+/** Adds the commands that decide what servers and clients may do. */
 export const addPolicyCommands: AddCommands = (program, surroundings, finish) => {
   addApprovals(program, surroundings, finish)
   addApprove(program, surroundings, finish)
@@ -17,8 +17,8 @@ export const addPolicyCommands: AddCommands = (program, surroundings, finish) =>
 
 const addApprovals: AddCommands = (program, surroundings, finish) => {
   addStoreOptions(program.command('approvals'))
-    .description('list the calls that wait for your approval')
-    .option('--json', 'print JSON for programs')
+    .description('list the calls waiting for your approval')
+    .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout approvals', 'foldout approvals --json'))
     .action(async (options: PolicyOptions) => {
       const { listApprovals } = await import('./approvals.ts')
@@ -28,12 +28,12 @@ const addApprovals: AddCommands = (program, surroundings, finish) => {
 
 const addApprove: AddCommands = (program, surroundings, finish) => {
   addStoreOptions(program.command('approve'))
-    .description('approve a call that waits, or definitions of tools that are new or have changed')
-    .argument('[server]', 'the server whose definitions you accept')
-    .argument('[tool]', 'only this tool of it')
-    .option('--all', 'accept the definitions of all servers')
-    .option('--call <id>', 'let one call run once; foldout approvals shows its id')
-    .option('--json', 'print JSON for programs')
+    .description('approve a waiting call, or changed tool definitions')
+    .argument('[server]', 'the server whose tool definitions you accept')
+    .argument('[tool]', 'accept only this tool of the server')
+    .option('--all', 'accept the tool definitions of all servers')
+    .option('--call <id>', 'let the call with this id run once; foldout approvals lists the ids')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       formatExamples(
@@ -50,9 +50,9 @@ const addApprove: AddCommands = (program, surroundings, finish) => {
 
 const addDeny: AddCommands = (program, surroundings, finish) => {
   addStoreOptions(program.command('deny'))
-    .description('refuse a call that waits; without an id, list those that do')
-    .argument('[id]', 'the call; foldout approvals shows its id')
-    .option('--json', 'print JSON for programs')
+    .description('refuse a waiting call')
+    .argument('[id]', 'the call’s id; without one, lists the waiting calls')
+    .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout deny 0f1e2d3c4b5a6978', 'foldout deny'))
     .action(async (id: string | undefined, options: PolicyOptions) => {
       const { deny } = await import('./approve.ts')
@@ -62,8 +62,8 @@ const addDeny: AddCommands = (program, surroundings, finish) => {
 
 const addPins: AddCommands = (program, surroundings, finish) => {
   addStoreOptions(program.command('pins'))
-    .description('list the accepted definitions of tools, and what differs from them now')
-    .option('--json', 'print JSON for programs')
+    .description('list accepted tool definitions and what has changed')
+    .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout pins', 'foldout pins --json'))
     .action(async (options: PolicyOptions) => {
       const { listPins } = await import('./pins.ts')
@@ -73,21 +73,17 @@ const addPins: AddCommands = (program, surroundings, finish) => {
 
 const addAudit: AddCommands = (program, surroundings, finish) => {
   addStoreOptions(program.command('audit'))
-    .description('find calls in the audit log, the newest first')
-    .option('--file <file>', 'an audit log in a file, in place of the one that the configuration names')
-    .option(
-      '--since <time>',
-      'from this time on: 2026-11-17, 2026-11-17T08:00Z, or how long ago: 90m, 12h, 7d',
-      readTime,
-    )
+    .description('find calls in the audit log, newest first')
+    .option('--file <file>', 'an audit log file, instead of the one in the configuration')
+    .option('--since <time>', 'at or after this time: 2026-11-17, 2026-11-17T08:00Z, or 90m, 12h or 7d ago', readTime)
     .option('--until <time>', 'before this time', readTime)
-    .option('--tool <pattern>', 'server/tool; * stands for any text')
-    .option('--user <pattern>', 'whose token the client had')
-    .option('--client <pattern>', 'how the client called itself')
-    .addOption(new Option('--outcome <outcome>', 'what became of the call').choices(AUDIT_OUTCOMES))
-    .option('-n, --limit <number>', 'show at most this many (default: 50)', readCount)
-    .option('--after <place>', 'go on where the page before ended')
-    .option('--json', 'print JSON for programs')
+    .option('--tool <pattern>', 'server/tool; * matches any text')
+    .option('--user <pattern>', 'the user whose token the client sent; * matches any text')
+    .option('--client <pattern>', 'the name the client gave; * matches any text')
+    .addOption(new Option('--outcome <outcome>', 'how the call ended').choices(AUDIT_OUTCOMES))
+    .option('-n, --limit <number>', 'show at most this many calls (default: 50)', readCount)
+    .option('--after <place>', 'continue after the previous page')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       formatExamples('foldout audit --since 12h --outcome denied', "foldout audit --tool 'github/*' --user ada --json"),
@@ -98,14 +94,10 @@ const addAudit: AddCommands = (program, surroundings, finish) => {
     })
 }
 
-/** Adds the options of commands that work with what gateways keep. */
+/** Adds the options of commands that read or change what gateways store. */
 export function addStoreOptions(command: Command): Command {
   return command
-    .option(
-      '-c, --config <file>',
-      'a file that names the store of the gateways (default: as for foldout serve)',
-      collect,
-    )
+    .option('-c, --config <file>', 'the configuration that names the store (default: as for foldout serve)', collect)
     .option(...STORE_OPTION)
-    .option('--data <folder>', 'where approvals are kept without a store (default: your folder for data)')
+    .option('--data <folder>', 'where approvals are kept without a store (default: your data folder)')
 }

@@ -8,7 +8,7 @@ import { withStore } from '../store.ts'
 import { createStyler, formatCount } from '../text.ts'
 import type { PolicyOptions } from './approvals.ts'
 
-/** `foldout pins`: which definitions are accepted, and what differs now. Returns the exit code. */
+/** `foldout pins`: lists the accepted tool definitions and what has changed since. Returns the exit code. */
 export async function listPins(options: PolicyOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, env } = surroundings
   const [servers, unapproved] = await withStore(options, surroundings, ({ pins }) =>
@@ -23,23 +23,22 @@ export async function listPins(options: PolicyOptions, surroundings: Surrounding
     return EXIT.done
   }
   if (servers.length === 0)
-    stdout.write('No definitions are pinned yet. The gateway pins them when it first sees a server.\n')
+    stdout.write('No tool definitions are pinned yet. The gateway pins them the first time it connects to a server.\n')
   const style = createStyler(stdout, env)
   for (const { server, set, tools } of servers) {
     const count = formatCount(tools.length, 'tool')
     stdout.write(`${style('bold', showInvisible(server))}  ${count}  ${style('dim', set.slice(0, 12))}\n`)
   }
   stdout.write(formatUnapproved(unapproved, surroundings))
-  if (unapproved.length > 0)
-    stdout.write('Accept them with foldout approve <server> [tool], or foldout approve --all.\n')
+  if (unapproved.length > 0) stdout.write('To accept them: foldout approve <server> [tool], or foldout approve --all\n')
   return EXIT.done
 }
 
-/** What differs, for people. */
+/** Formats the differences as text. */
 export function formatUnapproved(unapproved: readonly Unapproved[], { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
   const lines = unapproved.flatMap(({ server, tool, before, after }) => [
-    `\n${style('bold', oneLine(`${server}/${tool}`))} is ${before ? 'another one now' : 'new'}`,
+    `\n${style('bold', oneLine(`${server}/${tool}`))} is ${before ? 'different now' : 'new'}`,
     ...compareDefinitions(before, after).map(({ sign, text }) =>
       style(sign === '-' ? 'red' : 'yellow', `  ${sign} ${oneLine(text)}`),
     ),
@@ -56,13 +55,13 @@ export function toJson({ server, tool, before, after }: Unapproved): object {
   return { server, tool, isNew: before === undefined, changes }
 }
 
-/** One line of a difference. */
+/** Formats one line of a difference. */
 export interface DifferenceLine {
   readonly sign: '+' | '-'
   readonly text: string
 }
 
-/** What changed in a definition, field by field. Invisible characters are written out. */
+/** Lists what changed in a definition, field by field. Invisible characters are spelled out. */
 export function compareDefinitions(
   before: ToolDefinition | undefined,
   after: ToolDefinition,
@@ -81,7 +80,7 @@ function toDifference(sign: DifferenceLine['sign'], path: string, text: string |
   return text === undefined ? [] : [{ sign, text: showInvisible(`${path}: ${text}`) }]
 }
 
-/** What is deeper is compared as a whole. */
+/** Values nested deeper than this are compared as a whole. */
 const MAX_DEPTH = 12
 
 function flatten(value: unknown, path: string, depth: number): readonly (readonly [string, string])[] {
@@ -90,7 +89,7 @@ function flatten(value: unknown, path: string, depth: number): readonly (readonl
   const entries = Object.entries(value)
   if (entries.length === 0) return [[path, Array.isArray(value) ? '[]' : '{}']]
   const isList = Array.isArray(value) && !value.some((item) => isObject(item) || Array.isArray(item))
-  // Short lists, such as those of required fields, are read more easily as a whole.
+  // Short lists, such as required fields, are easier to read as a whole.
   if (isList) return [[path, format(value)]]
   return entries.flatMap(([name, item]) => flatten(item, path === '' ? name : `${path}.${name}`, depth + 1))
 }

@@ -10,13 +10,13 @@ import { formatCount, formatNumber, formatTable, toLine } from '../text.ts'
 import { loadPrompt, type ValueOptions } from './prompt-module.ts'
 
 export interface AdviseOptions extends ValueOptions {
-  /** The module of the prompt whose runs were recorded. */
+  /** The module with the prompt whose runs were recorded. */
   readonly prompt?: string
   readonly minRuns?: number
   readonly json?: boolean
 }
 
-/** `foldout advise <recording>`: advice from runs of a prompt, or from traffic of the gateway. Returns the exit code. */
+/** `foldout advise <recording>`: gives advice based on runs of a prompt or on gateway traffic. Returns the exit code. */
 export async function adviseFrom(file: string, options: AdviseOptions, { stdout }: Surroundings): Promise<number> {
   if (await isTraffic(file)) {
     const learned = learnCore(
@@ -31,7 +31,7 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
   })
   if (options.prompt === undefined)
     throw new UsageError(
-      'Say which prompt was recorded: --prompt <module>. Advice that it already follows is left out.',
+      'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',
     )
   const { bound } = await loadPrompt(options.prompt, options)
   const advice = advise(recordings, { prompt: bound, ...dropUndefined({ minRuns: options.minRuns }) })

@@ -6,7 +6,7 @@ import type { AdviseOptions } from './advise.ts'
 import type { RenderPromptOptions } from './render.ts'
 import type { SimulateOptions } from './simulate.ts'
 
-/** Adds the commands about prompts: they render, advise, simulate and show them in a browser. */
+/** Adds the commands for prompts: render, advise, simulate and inspect. */
 export const addPromptCommands: AddCommands = (program, surroundings, finish) => {
   addRender(program, surroundings, finish)
   addAdvise(program, surroundings, finish)
@@ -14,9 +14,9 @@ export const addPromptCommands: AddCommands = (program, surroundings, finish) =>
   addInspect(program, surroundings, finish)
 }
 
-const MODULE = 'a TypeScript or JavaScript file that exports a bound prompt; file#name takes a named export'
+const MODULE = 'a TypeScript or JavaScript file that exports a bound prompt; file#name selects a named export'
 const VALUES = ['--values <json>', 'values for the prompt, as a JSON object'] as const
-const JSON_OPTION = ['--json', 'print JSON for programs'] as const
+const JSON_OPTION = ['--json', 'print JSON'] as const
 
 const createStrategyOption = (description: string): Option =>
   new Option('-s, --strategy <name>', description).choices(STRATEGIES)
@@ -24,14 +24,10 @@ const createStrategyOption = (description: string): Option =>
 const addRender: AddCommands = (program, surroundings, finish) => {
   program
     .command('render')
-    .description('show a prompt as a model sees it: its text, and its sections with their tokens')
+    .description('show a prompt as a model sees it, with token counts')
     .argument('<module>', MODULE)
-    .option(
-      '-o, --open <path>',
-      'open this section, and show the prompt before and after; may be given several times',
-      collect,
-    )
-    .addOption(createStrategyOption('how the model opens sections (default: that of the prompt)'))
+    .option('-o, --open <path>', 'open this section, and show the prompt before and after; repeatable', collect)
+    .addOption(createStrategyOption('how the model opens sections (default: the prompt’s own)'))
     .option(...VALUES)
     .option(...JSON_OPTION)
     .addHelpText(
@@ -51,14 +47,11 @@ const addRender: AddCommands = (program, surroundings, finish) => {
 const addAdvise: AddCommands = (program, surroundings, finish) => {
   program
     .command('advise')
-    .description('say what to show from the start and what to fold, from recorded use')
-    .argument(
-      '<recording>',
-      'runs of a prompt (createFileRecorder), or traffic of the gateway (foldout serve --record)',
-    )
+    .description('suggest what to fold, based on recorded use')
+    .argument('<recording>', 'runs of a prompt (createFileRecorder) or gateway traffic (foldout serve --record)')
     .option('--prompt <module>', `for runs of a prompt: ${MODULE}`)
     .option(...VALUES)
-    .option('--min-runs <number>', 'the fewest runs, or clients, that advice may be based on (default: 3)', readCount)
+    .option('--min-runs <number>', 'give advice only from this many runs or clients on (default: 3)', readCount)
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
@@ -73,14 +66,18 @@ const addAdvise: AddCommands = (program, surroundings, finish) => {
 const addSimulate: AddCommands = (program, surroundings, finish) => {
   program
     .command('simulate')
-    .description('compute what a run of a prompt costs with each strategy')
+    .description('compare what a prompt costs with each strategy')
     .argument('<module>', MODULE)
-    .option('-o, --open <path>', 'the model opens this section, then answers; may be given several times', collect)
-    .option('--steps <file>', 'what the model does, as JSON: [{"opens": ["refunds"]}, {"answers": 80}]')
-    .option('--recording <file>', 'what the model did in recorded runs (createFileRecorder)')
-    .addOption(createStrategyOption('only this strategy, and everything in full (default: all)'))
+    .option('-o, --open <path>', 'the model opens this section, then answers; repeatable', collect)
+    .option('--steps <file>', 'what the model does, in a JSON file: [{"opens": ["refunds"]}, {"answers": 80}]')
+    .option('--recording <file>', 'replay what the model did in recorded runs (createFileRecorder)')
+    .addOption(createStrategyOption('compare only this strategy with the fully open prompt (default: all strategies)'))
     .addOption(
-      new Option('--cache <provider>', 'whose prompt cache is simulated').choices(['none', 'anthropic', 'openai']),
+      new Option('--cache <provider>', 'the provider whose prompt cache is simulated').choices([
+        'none',
+        'anthropic',
+        'openai',
+      ]),
     )
     .option(...VALUES)
     .option(...JSON_OPTION)
@@ -99,15 +96,15 @@ const addSimulate: AddCommands = (program, surroundings, finish) => {
 
 const addInspect: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('inspect'))
-    .description('show prompts, runs and the tools of servers in the browser: what is folded, what it costs, and why')
+    .description('explore prompts, runs and tools in the browser')
     .argument(
       '[target]',
-      'a recording of runs, which is followed while it grows, or the module of a prompt; without one, the servers of a configuration, if there is one',
+      'a recording of runs, or a module that exports a prompt (default: the servers of the configuration)',
     )
     .option('--prompt <module>', `for a recording: ${MODULE}`)
-    .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)', readPort)
-    .option('--no-open', 'print the address, and do not open a browser')
-    .option('--mcp', 'serve a recording to an agent as MCP resources, over standard input and output')
+    .option('--port <port>', 'the port on 127.0.0.1 (default: any free port)', readPort)
+    .option('--no-open', 'print the URL without opening a browser')
+    .option('--mcp', 'serve a recording to an agent over stdio, as MCP resources')
     .option(...VALUES)
     .addHelpText(
       'after',

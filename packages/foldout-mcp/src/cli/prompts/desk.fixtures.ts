@@ -28,5 +28,5 @@ const refunds = defineSection({
 
 /** A prompt that needs a value. */
 export const support = definePrompt({ ns: 'desk', key: 'support', sections: [role, refunds] })
-/** The same with its value. */
+/** The same prompt with its value bound. */
 export const clerk = support.bind({ shop: 'Lampworks' })

@@ -12,7 +12,7 @@ import { toLine } from '../text.ts'
 type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
 type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate'>
 
-/** A prompt of a module, with the library that the module itself uses: prompts of another copy are unknown to ours. */
+/** A module's prompt, and the copy of the library it was made with: our own copy would not recognize it. */
 export interface LoadedPrompt {
   readonly bound: BoundPrompt
   readonly library: Library
@@ -24,7 +24,7 @@ export interface ValueOptions {
   readonly values?: string
 }
 
-/** Loads the prompt of `file` or `file#name`, and binds it. */
+/** Loads the prompt from `file` or `file#name`, and binds it. */
 export async function loadPrompt(reference: string, { values }: ValueOptions): Promise<LoadedPrompt> {
   const { file, name } = splitReference(reference)
   const path = resolve(file)
@@ -43,7 +43,7 @@ export async function loadPrompt(reference: string, { values }: ValueOptions): P
   }
 }
 
-/** The part after the last `#` names an export, unless there is a file of that whole name. */
+/** The part after the last `#` names an export, unless a file with the whole name exists. */
 function splitReference(reference: string): { readonly file: string; readonly name: string | undefined } {
   const at = reference.lastIndexOf('#')
   if (at === -1 || existsSync(reference)) return { file: reference, name: undefined }
@@ -67,7 +67,7 @@ function isPrompt(value: unknown): value is AnyPrompt {
   return isBound(value) || (isObject(value) && typeof value['bind'] === 'function' && typeof value['ns'] === 'string')
 }
 
-/** The export of a name; or the default one, or the only one that is a prompt, bound ones first. */
+/** Finds the named export. Without a name: the default export, or the only prompt, preferring bound ones. */
 function findPrompt(
   exports: Readonly<Record<string, unknown>>,
   { file, name }: { readonly file: string; readonly name: string | undefined },
@@ -85,7 +85,7 @@ function findPrompt(
   const [first, second] = bound.length > 0 ? bound : entries
   if (first && !second && isPrompt(first[1])) return first[1]
   if (!first) throw new UsageError(`${file} exports no prompt. Export one: export default prompt.bind({ … })`)
-  throw new UsageError(`${file} has several prompts. Name one of them: ${file}#${first[0]}. ${list}`)
+  throw new UsageError(`${file} has several prompts. Name one, such as ${file}#${first[0]}. ${list}`)
 }
 
 function bind(prompt: AnyPrompt, json: string | undefined, reference: string): BoundPrompt {
@@ -93,11 +93,11 @@ function bind(prompt: AnyPrompt, json: string | undefined, reference: string): B
   try {
     const unbound: Unbound = prompt
     const bound = isBound(prompt) && json === undefined ? prompt : unbound.bind(values)
-    // A value that is missing is noticed only when its section is rendered.
+    // A missing value is noticed only when its section is rendered.
     bound.render()
     return bound
   } catch (error) {
-    throw new UsageError(`${reference}: ${(error as Error).message} Values are given as --values <json>.`)
+    throw new UsageError(`${reference}: ${(error as Error).message} Pass values with --values <json>.`)
   }
 }
 

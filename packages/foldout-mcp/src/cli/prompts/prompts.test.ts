@@ -136,7 +136,7 @@ describe('R58 foldout advise', () => {
 })
 
 describe('R58 foldout simulate', () => {
-  it('compares strategies on recorded runs, given steps and given openings', async () => {
+  it('compares strategies on recorded runs, on steps and on openings', async () => {
     const runs = await recordRuns(2)
     const { code, stdout } = await run('simulate', DESK, '--recording', runs, '--cache', 'anthropic', '--json')
     expect(code).toBe(0)
@@ -161,14 +161,14 @@ describe('R58 foldout simulate', () => {
     expect(given.stdout).toBe(opened.stdout)
   })
 
-  it('refuses steps that are none, two sources of them, and runs of another prompt', async () => {
+  it('refuses invalid steps, two sources of steps, and runs of another prompt', async () => {
     const wrong = write('wrong.json', '[{"open": ["refunds"]}]')
     expect(await run('simulate', DESK, '--steps', wrong)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/does not say/),
+      stderr: expect.stringMatching(/is not a list of steps/),
     })
     expect((await run('simulate', DESK, '--steps', wrong, '--open', 'role')).stderr).toMatch(
-      /Give one of --open, --steps/,
+      /Use exactly one of --open, --steps/,
     )
     const none = write('none.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)

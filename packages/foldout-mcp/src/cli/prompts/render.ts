@@ -13,7 +13,7 @@ export interface RenderPromptOptions extends ValueOptions {
   readonly json?: boolean
 }
 
-/** `foldout render <module>`: a prompt as a model sees it, before and after it opens sections. Returns the exit code. */
+/** `foldout render <module>`: shows a prompt as a model sees it, before and after opening sections. Returns the exit code. */
 export async function renderPrompt(
   module: string,
   options: RenderPromptOptions,
@@ -50,7 +50,7 @@ interface DescribedSection {
   readonly depth: number
   readonly visibility: string
   readonly tokens: number
-  /** What it takes when it is open. */
+  /** Its tokens when it is open. */
   readonly fullTokens: number
   readonly tools: readonly string[]
 }
@@ -75,7 +75,7 @@ function describeRender(rendered: RenderedPrompt, full: ReadonlyMap<string, numb
   }
 }
 
-/** What each section takes when everything is open. Opening a section may show further ones that are folded. */
+/** The tokens of each section when everything is open. Opening a section may reveal more folded ones. */
 function measureSections(bound: BoundPrompt, rendering: RenderOptions): ReadonlyMap<string, number> {
   const opened = new Set<string>()
   for (;;) {
@@ -92,7 +92,7 @@ function checkPaths(paths: readonly string[], known: ReadonlyMap<string, number>
   throw new UsageError(`Unknown section '${toLine(unknown)}'. Choose from: ${[...known.keys()].join(', ')}.`)
 }
 
-/** Opens sections, and those around them. */
+/** Opens sections and their ancestors. */
 function toVisibility(paths: readonly string[]): Readonly<Record<string, 'full'>> {
   const all = paths.flatMap((path) => {
     const keys = path.split('.')
@@ -123,7 +123,7 @@ function formatAll({ name, open, before, after }: Views, { stdout, env }: Surrou
   return `${[...parts, '', ...format(`${name} after opening ${open.join(', ')}`, after)].join('\n')}\n`
 }
 
-/** The text of the prompt with its lines, but without anything that controls a terminal. */
+/** The prompt's text, line by line, without anything that could control a terminal. */
 function toPrintable(text: string): string {
   return text
     .split('\n')

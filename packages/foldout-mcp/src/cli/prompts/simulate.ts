@@ -20,18 +20,18 @@ export interface SimulateOptions extends ValueOptions {
   readonly json?: boolean
 }
 
-/** What all runs together cost with a strategy. */
+/** The cost of all runs together with one strategy. */
 interface SimulatedCost {
   readonly strategy: StrategyName | 'everything-in-full'
   readonly requests: number
   readonly restarts: number
   readonly inputTokens: number
   readonly billedTokens: number
-  /** Why the strategy cannot be simulated. The figures are 0 then. */
+  /** Why the strategy cannot be simulated. If set, the figures are 0. */
   readonly problem: string | undefined
 }
 
-/** `foldout simulate <module>`: what runs cost with each strategy. Returns the exit code. */
+/** `foldout simulate <module>`: compares what runs cost with each strategy. Returns the exit code. */
 export async function simulatePrompt(
   module: string,
   options: SimulateOptions,
@@ -84,13 +84,13 @@ async function simulateRuns(
   }
 }
 
-/** How many tokens an answer has, if nothing is known about it. It does not change which strategy is cheapest. */
+/** The assumed length of an unknown answer, in tokens. It does not change which strategy is cheapest. */
 const ANSWER_TOKENS = 100
 
 async function readRuns(options: SimulateOptions, { bound }: LoadedPrompt): Promise<Runs['runs']> {
   const { open, steps, recording } = options
   if ([open, steps, recording].filter((given) => given !== undefined).length > 1)
-    throw new UsageError('Give one of --open, --steps and --recording: each of them says what the model does.')
+    throw new UsageError('Use exactly one of --open, --steps and --recording to say what the model does.')
   if (steps !== undefined) return [await readSteps(steps)]
   if (recording === undefined) {
     const opens = open ?? bound.render().summarized
@@ -122,9 +122,7 @@ async function readSteps(file: string): Promise<readonly SimulationStep[]> {
     return stepsSchema.parse(JSON.parse(text))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new UsageError(
-      `${file} does not say what a model does, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${reason}`,
-    )
+    throw new UsageError(`${file} is not a list of steps, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${reason}`)
   }
 }
 
@@ -147,7 +145,7 @@ function formatCosts({ prompt, runs, cache, strategies }: Result, { stdout, env 
   })
   const title = style('bold', `${toLine(prompt)}: ${runs} ${runs === 1 ? 'run' : 'runs'}, prompt cache: ${cache}`)
   const problems = strategies.flatMap(({ strategy, problem }) =>
-    problem === undefined ? [] : [`${strategy} cannot be computed: ${toLine(problem)}`],
+    problem === undefined ? [] : [`${strategy} cannot be simulated: ${toLine(problem)}`],
   )
   return `${[title, ...formatTable([HEAD, ...rows], stdout.columns), ...problems].join('\n')}\n`
 }

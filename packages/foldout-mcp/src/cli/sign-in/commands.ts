@@ -4,13 +4,17 @@ import { collect, formatExamples, readSeconds, type AddCommands } from '../optio
 import { STORE_OPTION } from '../store.ts'
 import type { LoginCommandOptions } from './login.ts'
 
-/** Adds the commands that sign in to servers over HTTP and end that. */
+/** Adds the commands that sign in to HTTP servers and sign out again. */
 export const addSignInCommands: AddCommands = (program, surroundings, finish) => {
   addCommonOptions(program.command('login'))
-    .description('sign in to a server over HTTP, with a browser')
-    .argument('<server>', 'its name in the configuration')
-    .option('--no-browser', 'print the address only; open it in a browser on this machine')
-    .option('--timeout <seconds>', `wait for the browser (default: ${LOGIN_TIMEOUT_MS / 1_000})`, readSeconds)
+    .description('sign in to an HTTP server with a browser')
+    .argument('<server>', 'the server’s name in the configuration')
+    .option('--no-browser', 'only print the URL; open it in a browser on this machine')
+    .option(
+      '--timeout <seconds>',
+      `how long to wait for the browser (default: ${LOGIN_TIMEOUT_MS / 1_000})`,
+      readSeconds,
+    )
     .addHelpText(
       'after',
       formatExamples('foldout login tickets', 'foldout login tickets --config .mcp.json --no-browser'),
@@ -20,8 +24,8 @@ export const addSignInCommands: AddCommands = (program, surroundings, finish) =>
       finish(await runLogin(server, options, surroundings))
     })
   addCommonOptions(program.command('logout'))
-    .description('end the sign-in to a server, and forget its tokens')
-    .argument('<server>', 'its name in the configuration')
+    .description('sign out of a server and delete its tokens')
+    .argument('<server>', 'the server’s name in the configuration')
     .addHelpText('after', formatExamples('foldout logout tickets'))
     .action(async (server: string, options: LoginCommandOptions) => {
       const { runLogout } = await import('./login.ts')
@@ -33,9 +37,9 @@ function addCommonOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <file>',
-      'a file with mcpServers; may be given several times (default: foldout.config.ts, foldout.config.json or .mcp.json)',
+      'a file with mcpServers; repeatable (default: foldout.config.ts, foldout.config.json or .mcp.json)',
       collect,
     )
     .option(...STORE_OPTION)
-    .option('--json', 'print JSON for programs')
+    .option('--json', 'print JSON')
 }

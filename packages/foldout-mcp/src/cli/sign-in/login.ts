@@ -39,10 +39,9 @@ async function logIn(
     store,
     signal,
     timeoutMs: options.timeout === undefined ? LOGIN_TIMEOUT_MS : options.timeout * 1_000,
-    onMove: (before, now) =>
-      say(`Careful: you were signed in at ${before} before, and are now asked to sign in at ${now}.`),
+    onMove: (before, now) => say(`Careful: you used to sign in at ${before}, and are now asked to sign in at ${now}.`),
     onPage({ href }, issuer) {
-      say(`Sign in to ${name} at ${issuer}. If no browser opens, open this address:`)
+      say(`Sign in to ${name} at ${issuer}. If no browser opens, open this URL:`)
       stderr.write(`${href}\n`)
       if (options.browser !== false) openBrowser(href, env)
     },
@@ -77,13 +76,13 @@ export function runLogout(name: string, options: LoginCommandOptions, surroundin
   return withSignIns(options, surroundings, (store) => logOut(name, store, options, surroundings))
 }
 
-/** The sign-ins of the store that the configuration names, or those of the user. */
+/** Opens the sign-ins in the configured store, or else the user's own. */
 function withSignIns(
   options: LoginCommandOptions,
   surroundings: Surroundings,
   use: (store: SignInStore) => Promise<number>,
 ): Promise<number> {
-  // A mistake in the file is worth knowing before a database is opened.
+  // Report a mistake in the file before opening a database.
   const config = getConfigFiles(options)
   return withStore({ ...options, config }, surroundings, ({ signIns }) => use(signIns))
 }
@@ -114,24 +113,24 @@ async function findServer(
   if (wrong) throw new UsageError(`The server '${name}' is not valid: ${wrong.reason}`)
   const found = servers.find((entry) => entry.name === name)
   const names = servers.filter(({ kind }) => kind !== 'stdio').map((entry) => entry.name)
-  const choice = names.length === 0 ? 'It has no servers over HTTP.' : `Choose from: ${names.join(', ')}.`
+  const choice = names.length === 0 ? 'It has no HTTP servers.' : `Choose from: ${names.join(', ')}.`
   if (!found) throw new UsageError(`The configuration has no server '${name}'. ${choice}`)
   if (found.kind === 'stdio')
     throw new UsageError(
-      `The server '${name}' is started by a command, and only servers over HTTP have a sign-in. ${choice}`,
+      `The server '${name}' is started by a command, and only HTTP servers have a sign-in. ${choice}`,
     )
   const server = await fillServer(found, { env, root: process.cwd() }).catch((error: Error) => {
     throw new UsageError(`The server '${name}' cannot be used: ${error.message}`)
   })
-  if (server.kind === 'stdio') throw new UsageError(`The server '${name}' has no address.`)
+  if (server.kind === 'stdio') throw new UsageError(`The server '${name}' has no URL.`)
   if (Object.keys(server.headers).some((header) => header.toLowerCase() === 'authorization'))
-    throw new UsageError(`The server '${name}' has a header Authorization, which takes the place of a sign-in.`)
+    throw new UsageError(`The server '${name}' has an Authorization header, which replaces a sign-in.`)
   return server
 }
 
 const PLACES = { keychain: 'the keychain', file: 'a file that only you can read', database: 'the store, encrypted' }
 
-/** Opens a page. If there is no browser, the user has the address. */
+/** Opens a page. Without a browser, the user has the URL. */
 function openBrowser(page: string, env: NodeJS.ProcessEnv): void {
   const [command, ...args] = getBrowserCommand(env)
   const child = spawn(command, [...args, page], { stdio: 'ignore', detached: true, env })
@@ -142,7 +141,7 @@ function openBrowser(page: string, env: NodeJS.ProcessEnv): void {
 function getBrowserCommand({ BROWSER: browser }: NodeJS.ProcessEnv): readonly [string, ...string[]] {
   if (browser) return [browser]
   if (process.platform === 'darwin') return ['open']
-  // Takes the address as it is, unlike `start`, for which `&` has a meaning.
+  // Passes the URL through unchanged, unlike `start`, to which `&` is special.
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return ['xdg-open']
 }

@@ -4,7 +4,7 @@ import type { ServeOptions } from '../serve.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { ReplayOptions } from './replay.ts'
 
-/** Adds the commands about what clients do: they record it, repeat it, and score searches. */
+/** Adds the commands for recorded traffic: record, replay and eval. */
 export const addTrafficCommands: AddCommands = (program, surroundings, finish) => {
   addRecord(program, surroundings, finish)
   addReplay(program, surroundings, finish)
@@ -13,9 +13,9 @@ export const addTrafficCommands: AddCommands = (program, surroundings, finish) =
 
 const addRecord: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('record'))
-    .description('serve, and write what clients list, search and call to a file: the same as serve --record')
-    .argument('<file>', 'the file, to which lines of JSON are appended')
-    .option('--http <port>', 'listen on 127.0.0.1 too', readPort)
+    .description('serve, and record what clients do (serve --record)')
+    .argument('<file>', 'the file to append JSON lines to')
+    .option('--http <port>', 'also listen on 127.0.0.1', readPort)
     .addHelpText('after', formatExamples('foldout record traffic.jsonl --config .mcp.json --http 8414'))
     .action(async (file: string, options: ServeOptions) => {
       const { serve } = await import('../serve.ts')
@@ -25,9 +25,9 @@ const addRecord: AddCommands = (program, surroundings, finish) => {
 
 const addReplay: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('replay'))
-    .description('repeat recorded searches, and calls by choice, and compare what comes back')
-    .argument('<file>', 'a file that foldout serve --record has written')
-    .option('--calls', 'repeat calls of tools that only read, too')
+    .description('repeat recorded searches and compare the results')
+    .argument('<file>', 'a file written by foldout serve --record')
+    .option('--calls', 'also repeat calls of read-only tools')
     .addHelpText(
       'after',
       formatExamples('foldout replay traffic.jsonl', 'foldout replay traffic.jsonl --calls --config new.json --json'),
@@ -40,9 +40,12 @@ const addReplay: AddCommands = (program, surroundings, finish) => {
 
 const addEvaluate: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('eval'))
-    .description('score the search on queries of your own')
-    .argument('<queries>', 'JSON, or one line of JSON each: {"query": "send a letter", "tools": ["mail/send"]}')
-    .option('--min-ndcg <score>', 'fail if nDCG@10 is lower than this, from 0 to 1', readShare)
+    .description('score the search on your own queries')
+    .argument(
+      '<queries>',
+      'a file of queries, as a JSON list or JSON lines: {"query": "send a letter", "tools": ["mail/send"]}',
+    )
+    .option('--min-ndcg <score>', 'fail if nDCG@10 (0 to 1) is lower than this', readShare)
     .addHelpText(
       'after',
       formatExamples('foldout eval queries.jsonl', 'foldout eval queries.json --min-ndcg 0.8 --json'),

@@ -12,7 +12,7 @@ export interface EvaluateOptions extends ServerOptions {
 
 const querySchema = z.object({
   query: z.string().min(1),
-  /** The tools that answer it, best first or all alike; with grades, the better ones have higher ones. Empty if no tool does. */
+  /** The tools that answer it, all equally well, or with a grade each, higher for better. Empty if no tool does. */
   tools: z.union([z.array(z.string()), z.record(z.string(), z.number().min(0))]),
 })
 
@@ -31,15 +31,15 @@ interface Miss {
 interface Evaluation {
   readonly queries: number
   readonly scores: Scores
-  /** Queries none of whose tools is among the first ten. */
+  /** Queries with none of their tools among the first ten. */
   readonly misses: readonly Miss[]
-  /** Queries that no tool answers, for which the search found one that seems to fit. */
+  /** Queries that no tool answers, but for which the search claimed a match. */
   readonly wronglyFound: readonly Miss[]
-  /** Tools of the file that no server has. Queries with no other tools are left out. */
+  /** Tools in the file that no server has. Queries with only such tools are left out. */
   readonly unknown: readonly string[]
 }
 
-/** `foldout eval <queries>`: scores the search on given queries. Returns the exit code. */
+/** `foldout eval <queries>`: scores the search on the user's queries. Returns the exit code. */
 export async function evaluate(file: string, options: EvaluateOptions, surroundings: Surroundings): Promise<number> {
   const given = await readQueries(file)
   return withServers(options, surroundings, async ({ catalog, progress, failed }) => {
@@ -49,7 +49,7 @@ export async function evaluate(file: string, options: EvaluateOptions, surroundi
       () => evaluateQueries(catalog, given, () => done++),
     )
     if (evaluation.queries === 0)
-      throw new UsageError(`None of the tools in ${file} exists: ${evaluation.unknown.slice(0, 5).join(', ')}.`)
+      throw new UsageError(`None of the tools in ${file} exist: ${evaluation.unknown.slice(0, 5).join(', ')}.`)
     const { stdout } = surroundings
     const json = { ...evaluation, failed }
     stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : formatEvaluation(evaluation, surroundings))
@@ -84,7 +84,7 @@ async function evaluateQueries(
   return { queries: ranked.length, scores: computeScores(ranked), misses, wronglyFound, unknown: [...unknown] }
 }
 
-/** The grades by qualified name. Names are understood as everywhere else. */
+/** The grades by qualified name. Accepts the same names as every other command. */
 function judge(catalog: Catalog, { query, tools }: z.infer<typeof querySchema>, unknown: Set<string>): Judged {
   const pairs = Array.isArray(tools) ? tools.map((name) => [name, 1] as const) : Object.entries(tools)
   const grades = new Map<string, number>()
@@ -149,7 +149,7 @@ function formatEvaluation(evaluation: Evaluation, { stdout, env }: Surroundings)
     ...(problems.length === 0
       ? []
       : ['', style('bold', `${problems.length} missed`), ...problems.flatMap(describeMiss)]),
-    ...(unknown.length === 0 ? [] : ['', `Not there: ${toLine(unknown.join(', '))}`]),
+    ...(unknown.length === 0 ? [] : ['', `Unknown tools: ${toLine(unknown.join(', '))}`]),
   ].join('\n')}\n`
 }
 
@@ -159,27 +159,27 @@ const LABELS: Readonly<Record<keyof Scores, string>> = {
   recall1: 'recall@1',
   recall5: 'recall@5',
   recall10: 'recall@10',
-  refused: 'refused rightly',
+  refused: 'rightly found nothing',
 }
 
-/** What a search found for a query, and what it should have found. */
+/** What a search found for a query and what it should have found. */
 interface RankedQuery {
-  /** The names of the tools it found, the best first. */
+  /** The names of the tools it found, best first. */
   readonly found: readonly string[]
   /** How well each tool answers the query; empty if no tool does. */
   readonly grades: ReadonlyMap<string, number>
-  /** Whether the search says that what it found fits. */
+  /** Whether the search claims a match. */
   readonly seemsToFit: boolean
 }
 
-/** Each from 0 to 1, averaged over queries; null if no query counts for it. */
+/** Each from 0 to 1, averaged over the queries it applies to; null if there are none. */
 interface Scores {
   readonly ndcg10: number
   readonly mrr: number | null
   readonly recall1: number | null
   readonly recall5: number | null
   readonly recall10: number | null
-  /** The share of queries without an answer for which the search says that nothing fits. */
+  /** Of the queries that no tool answers, the share for which the search says that nothing fits. */
   readonly refused: number | null
 }
 
@@ -197,12 +197,12 @@ export function computeScores(queries: readonly RankedQuery[]): Scores {
   }
 }
 
-/** The share of the tools that are among the first; as many as there is room for count as all. */
+/** The share of the right tools among the first results, out of as many as could be there. */
 function computeRecall({ found, grades }: RankedQuery, depth: number): number {
   return found.slice(0, depth).filter((name) => grades.has(name)).length / Math.min(depth, grades.size)
 }
 
-/** The discounted gain of the first ten, relative to that of the best order. */
+/** The discounted gain of the first ten results, relative to the ideal order. */
 function computeNdcg({ found, grades }: RankedQuery): number {
   const best = [...grades.values()].sort((a, b) => b - a)
   return computeGain(found.map((name) => grades.get(name) ?? 0)) / computeGain(best)

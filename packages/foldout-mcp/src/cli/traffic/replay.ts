@@ -6,7 +6,7 @@ import { withServers, type ServerOptions, type Surroundings } from '../session.t
 import { createStyler, formatCount, toLine } from '../text.ts'
 
 export interface ReplayOptions extends ServerOptions {
-  /** Repeats calls of tools that only read, too. */
+  /** Also repeats calls of read-only tools. */
   readonly calls?: boolean
 }
 
@@ -17,7 +17,7 @@ interface ReplayedSearch {
   readonly query: string
   readonly before: readonly string[]
   readonly now: readonly string[]
-  /** Tools that were found and are not any more. */
+  /** Tools that were found before and no longer are. */
   readonly lost: readonly string[]
   readonly isSame: boolean
 }
@@ -25,11 +25,11 @@ interface ReplayedSearch {
 interface ReplayedCall {
   readonly tool: string
   readonly outcome: 'same' | 'different' | 'fails now' | 'works now' | 'skipped'
-  /** Why it was skipped, or what the failure says. */
+  /** Why it was skipped, or the error message. */
   readonly reason: string | undefined
 }
 
-/** `foldout replay <file>`: repeats recorded traffic and compares. Returns the exit code. */
+/** `foldout replay <file>`: repeats recorded traffic and compares the results. Returns the exit code. */
 export async function replay(file: string, options: ReplayOptions, surroundings: Surroundings): Promise<number> {
   const traffic = await readTraffic(file)
   return withServers(options, surroundings, async ({ catalog, progress, failed }) => {
@@ -53,7 +53,7 @@ export async function replay(file: string, options: ReplayOptions, surroundings:
   })
 }
 
-/** The last search of each query: what a query found may have changed while it was recorded. */
+/** The last search for each query, because its results may have changed during the recording. */
 function findSearches(traffic: readonly RecordedTraffic[]): readonly Search[] {
   const searches = traffic.filter((line): line is Search => line.type === 'search' && !line.isRedacted)
   return [...new Map(searches.map((search) => [search.query, search])).values()]
@@ -83,10 +83,10 @@ async function repeatCall(catalog: Catalog, call: Call, signal: AbortSignal): Pr
   return { tool, outcome: isSame ? 'same' : 'different', reason: undefined }
 }
 
-/** Why a call cannot be repeated. The recording and the server must both say that the tool only reads. */
+/** Why a call cannot be repeated. Both the recording and the server must say that the tool is read-only. */
 function findObstacle(catalog: Catalog, { tool, isReadOnly, isRedacted, result }: Call): string | undefined {
   const entry = catalog.resolve(tool)
-  if (isUnknown(entry)) return 'the tool is not there any more'
+  if (isUnknown(entry)) return 'the tool no longer exists'
   if (!isReadOnly || entry.annotations?.readOnlyHint !== true) return 'the tool may change something'
   if (isRedacted) return 'its arguments were not recorded in full'
   return result === undefined ? 'it was not answered' : undefined

@@ -63,7 +63,7 @@ async function record(config: string, file = traffic): Promise<void> {
 }
 
 describe('R58 foldout serve --record', () => {
-  it('writes what clients do, without secrets and results', async () => {
+  it('writes what clients do, without secrets or results', async () => {
     await record(writeConfig(FORECAST, ORDERS, REFUND))
     const text = readFileSync(traffic, 'utf8')
     const lines = text
@@ -77,19 +77,19 @@ describe('R58 foldout serve --record', () => {
       expect.arrayContaining([{ city: 'Oslo' }, { token: '***' }]),
     )
     expect(text).not.toMatch(/key-of-the-refund|a-secret|value-of-the-shop|"pid"/)
-    // Windows has no such permissions.
+    // Windows does not have these permissions.
     const others = process.platform === 'win32' ? 0 : statSync(traffic).mode & 0o077
     expect(others).toBe(0)
   })
 
-  it('serves on if the file cannot be written', async () => {
+  it('keeps serving if the file cannot be written', async () => {
     const served = record(writeConfig(FORECAST, ORDERS, REFUND), join(folder, 'not/there.jsonl'))
     await expect(served).resolves.toBeUndefined()
   })
 })
 
 describe('R58 foldout replay', () => {
-  it('repeats searches, and with --calls what only reads', async () => {
+  it('repeats searches, and with --calls also read-only calls', async () => {
     const config = writeConfig(FORECAST, ORDERS, REFUND)
     await record(config)
     const searches = await run('replay', traffic, '--config', config, '--json')
@@ -110,12 +110,12 @@ describe('R58 foldout replay', () => {
     expect(calls[0]?.reason).toBe('the tool may change something')
   })
 
-  it('fails if a tool is not found any more', async () => {
+  it('fails if a tool is no longer found', async () => {
     await record(writeConfig(FORECAST, ORDERS, REFUND))
     const { code, stdout } = await run('replay', traffic, '--config', writeConfig(FORECAST, ORDERS), '--calls')
     expect(code).toBe(1)
     expect(stdout).toMatch(/before: shop\/refund_order/)
-    expect(stdout).toMatch(/shop\/refund_order: skipped, the tool is not there any more/)
+    expect(stdout).toMatch(/shop\/refund_order: skipped, the tool no longer exists/)
   })
 
   it('leaves out a last line that was cut off, and refuses other files', async () => {
@@ -125,10 +125,10 @@ describe('R58 foldout replay', () => {
     writeFileSync(traffic, '{"runs": []}\n\n')
     const { code, stderr } = await run('replay', traffic, '--config', config)
     expect(code).toBe(2)
-    expect(stderr).toMatch(/Line 1 of .* is not traffic of the gateway/)
+    expect(stderr).toMatch(/Line 1 of .* is not gateway traffic/)
   })
 
-  it('is what advise learns a core from, each start of the gateway apart', async () => {
+  it('lets advise learn core tools, with each start of the gateway counted separately', async () => {
     const config = writeConfig(FORECAST, ORDERS, REFUND)
     for (let i = 0; i < 3; i++) await record(config)
     const { code, stdout } = await run('advise', traffic, '--json')
@@ -145,7 +145,7 @@ describe('R58 foldout eval', () => {
     return file
   }
 
-  it('scores searches and names what was missed', async () => {
+  it('scores searches and lists what they missed', async () => {
     const config = writeConfig(FORECAST, ORDERS, REFUND)
     const queries = write(
       [
@@ -174,7 +174,7 @@ describe('R58 foldout eval', () => {
     ['[]', /has no queries/],
     ['{"query": "a"}', /Query 1 of .* is wrong at "tools"/],
     ['{"query": "a", "tools": []}\n{', /Line 2 of .* is not valid JSON/],
-    ['{"query": "a", "tools": ["gone"]}', /None of the tools in .* exists: gone/],
+    ['{"query": "a", "tools": ["gone"]}', /None of the tools in .* exist: gone/],
   ])('refuses %j', async (text, message) => {
     const { code, stdout, stderr } = await run('eval', write(text), '--config', writeConfig(FORECAST))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -13,7 +13,7 @@ const KINDS: readonly TextOptions[] = [
 
 const ENTRY = { command: 'npx', args: ['-y', 'foldout-mcp@1.2.3', 'serve', '--config', '/home/a "b"/c.json'] }
 
-/** The comments that texts are generated with. */
+/** The comments in generated texts. */
 function listComments(text: string): readonly string[] {
   return Array.from(text.matchAll(/\/\/ c|\/\* d \*\/|# c|# flow|# end|\/\/ end/g), ([comment]) => comment).sort()
 }
@@ -31,14 +31,14 @@ describe.each(KINDS)('R52: editing $format at $path, as a list: $isList', ({ for
         const entries = getEntries(format.parse(after), path, isList)
         expect(entries?.get(name)).toEqual(toValue(name))
         expect(entries?.size).toBe((before?.size ?? 0) + (before?.has(name) ? 0 : 1))
-        // What is replaced may have comments of its own.
+        // The replaced entry may have its own comments.
         fc.pre(!before?.has(name))
         expect(listComments(after)).toEqual(listComments(text))
       }),
     )
   })
 
-  it('removes it again, and every other one', async () => {
+  it('removes that entry, and every other one', async () => {
     const format = await loadFormat(kind)
     fc.assert(
       fc.property(texts, (text) => {
@@ -85,7 +85,7 @@ describe('R52: texts that are not edited', () => {
 describe('R52: TOML with tables in its texts', () => {
   const text = (count: number): string => `[mcp_servers.a]\nx = '''\n${'[b]\n'.repeat(count)}'''\n[c]\n`
 
-  it('is edited if there are some, and left alone if finding out would take long', async () => {
+  it('is edited if there are a few, and left alone if checking them would take long', async () => {
     const format = await loadFormat('toml')
     const change = { path: ['mcp_servers'], name: 'a', value: undefined }
     expect(applyChange(format, text(20), change)).toBe('[c]\n')
@@ -94,7 +94,7 @@ describe('R52: TOML with tables in its texts', () => {
 })
 
 describe('R52: how an entry is written', () => {
-  it('in JSON, as the rest of the file is', async () => {
+  it('in JSON, in the style of the file', async () => {
     const format = await loadFormat('json')
     const text = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": {"command": "b"} // last\r\n\t}\r\n}\r\n'
     const value = { command: 'npx' }
@@ -112,7 +112,7 @@ describe('R52: how an entry is written', () => {
     )
   })
 
-  it('in YAML, in the place of the one before', async () => {
+  it('in YAML, in place of the old one', async () => {
     const format = await loadFormat('yaml')
     const text = '# c\nextensions:\n    # c\n    ä 東:\n        cmd: x\n# c\n# end'
     expect(applyChange(format, text, { path: ['extensions'], name: 'ä 東', value: { cmd: 'npx' } })).toBe(

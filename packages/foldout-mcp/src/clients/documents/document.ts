@@ -5,28 +5,28 @@ export type DocumentFormat = 'json' | 'yaml' | 'toml'
 
 export type Path = readonly string[]
 
-/** A change of one server in a text. */
+/** A change to one server in a text. */
 export interface Change {
   /** Where the servers are. */
   readonly path: Path
-  /** Whether they are a list of entries with names. */
+  /** Whether the servers are a list of named entries. */
   readonly isList?: boolean
   readonly name: string
-  /** The new entry; undefined removes it. */
+  /** The new entry; undefined removes the server. */
   readonly value: unknown
 }
 
-/** Reads and edits texts of one format. */
+/** Reads and edits texts in one format. */
 export interface Format {
   /** @throws Error if the text is not valid. */
   parse(text: string): unknown
-  /** Changes the text and nothing else in it. The result is checked, so an editor may fail on texts it does not expect. */
+  /** Makes only this change. The result is checked afterwards, so an editor may fail on unexpected texts. */
   edit(text: string, change: Change): string
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Parsers are loaded when they are first needed, because most commands need none or one. */
+/** Loads a parser when it is first needed, because most commands need none or one. */
 export async function loadFormat(format: DocumentFormat): Promise<Format> {
   const load = async (): Promise<Format> => {
     if (format === 'yaml') return (await import('./yaml.ts')).yamlFormat
@@ -37,9 +37,9 @@ export async function loadFormat(format: DocumentFormat): Promise<Format> {
 }
 
 /**
- * Applies a change to a text. Everything else in the text means the same as before.
+ * Applies a change to a text, and leaves the meaning of everything else unchanged.
  *
- * @throws Error if the text is not valid, or cannot be changed without changing more than that.
+ * @throws Error if the text is not valid, or the change would affect anything else.
  */
 export function applyChange(format: Format, text: string, change: Change): string {
   const before = format.parse(text)
@@ -49,12 +49,12 @@ export function applyChange(format: Format, text: string, change: Change): strin
     const after = format.edit(text, change)
     if (isDeepStrictEqual(prune(format.parse(after), change.path), expected)) return after
   } catch {
-    // An editor that fails and one that is wrong are the same to the user.
+    // To the user, an editor that fails and one that is wrong are the same.
   }
   throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
 }
 
-/** The servers of a file by name, wherever they are; undefined if it has none there. */
+/** The servers of a file by name, wherever they are; undefined if there are none. */
 export function getEntries(root: unknown, path: Path, isList = false): ReadonlyMap<string, unknown> | undefined {
   const container = getAt(root, path)
   if (isList && Array.isArray(container)) {
@@ -121,7 +121,7 @@ function dropEntry(root: unknown, { path, isList = false, name }: Change): unkno
   })
 }
 
-/** Even `__proto__` becomes a property of its own. */
+/** Sets an own property, even for the key `__proto__`. */
 function toEntry(name: string, value: unknown): JsonObject {
   return Object.fromEntries([[name, value]])
 }
@@ -146,7 +146,7 @@ function toList(value: unknown): readonly unknown[] {
   throw new Error('its servers are not a list')
 }
 
-/** Leaves out containers without servers, because formats differ in whether those are written. */
+/** Leaves out empty containers, because not every format writes them. */
 function prune(root: unknown, path: Path): unknown {
   const [key, ...rest] = path
   if (key === undefined) return emptyToUndefined(root)

@@ -44,7 +44,7 @@ function parse(text: string): Node | undefined {
   throw new Error(`it is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}`)
 }
 
-/** The parser's own values lose properties called `__proto__`. */
+/** Builds values from the syntax tree, because the parser itself drops properties called `__proto__`. */
 function toValue({ type, value, children = [] }: Node): unknown {
   if (type === 'array') return children.map(toValue)
   if (type !== 'object') return value
@@ -59,7 +59,7 @@ function nest(path: Path, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
 }
 
-/** The last node of a path that is there, and the keys that are not. A null is in the way, and is replaced. */
+/** The last existing node of a path, and the keys that are missing. A null counts as missing, and is replaced. */
 function findDeepest(root: Node, path: Path): { readonly node: Node; readonly rest: Path } {
   for (let length = path.length - 1; length > 0; length--) {
     const node = findNodeAtLocation(root, path.slice(0, length))
@@ -73,10 +73,10 @@ interface Property {
   readonly value: unknown
 }
 
-/** What follows a property in its line: a comma, then perhaps a comment. */
+/** Matches the rest of a property's line: a comma, then perhaps a comment. */
 const LINE_REST = /^([ \t]*,)?[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/[ \t]*)?(?=\r?\n)/
 
-/** Adds a property at the end of an object, in the way the object is written. */
+/** Adds a property at the end of an object, in the object's own style. */
 function addProperty(text: string, object: Node, { key, value }: Property): string {
   const { eol, indent } = getStyle(text)
   const first = object.children?.[0]
@@ -85,7 +85,7 @@ function addProperty(text: string, object: Node, { key, value }: Property): stri
   if (!first || !last) {
     const property = formatProperty({ key, value }, `${lead}${indent}`, text)
     const inside = text.slice(object.offset + 1, object.offset + object.length - 1)
-    // A comment in an empty object stays above what is added.
+    // A comment in an empty object stays above the new property.
     const kept = inside.trimEnd()
     return splice(text, object.offset + 1, object.length - 2, `${kept}${eol}${lead}${indent}${property}${eol}${lead}`)
   }
@@ -106,7 +106,7 @@ function formatProperty({ key, value }: Property, lead: string, text: string): s
   return `${JSON.stringify(key)}: ${JSON.stringify(value, null, indent).replaceAll('\n', `${eol}${lead}`)}`
 }
 
-/** Cuts a property, the comma that is no longer needed, and the line if nothing else is in it. Comments stay. */
+/** Cuts a property, its comma, and its line if nothing else is on it. Comments stay. */
 function cut(text: string, property: Node): string {
   const { offset, length, parent } = property
   const siblings = parent?.children ?? []
@@ -123,7 +123,7 @@ function cut(text: string, property: Node): string {
   return splice(cutBlankLine(splice(text, offset, length, ''), offset), comma, 1, '')
 }
 
-/** The next comma, if only white space and comments are before it. */
+/** The next comma, if only whitespace and comments come before it. */
 function findComma(text: string, start: number): number | undefined {
   const scanner = createScanner(text, true)
   scanner.setPosition(start)
@@ -143,7 +143,7 @@ function splice(text: string, offset: number, length: number, content: string): 
   return `${text.slice(0, offset)}${content}${text.slice(offset + length)}`
 }
 
-/** The white space at the start of the line of an offset. */
+/** The whitespace at the start of the line that contains an offset. */
 function getLead(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? ''

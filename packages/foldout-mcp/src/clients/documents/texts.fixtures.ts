@@ -3,7 +3,7 @@ import { stringify as stringifyToml } from 'smol-toml'
 import { stringify as stringifyYaml } from 'yaml'
 import type { DocumentFormat, Path } from './document.ts'
 
-/** Names that parsers and objects stumble over. */
+/** Names that trip up parsers and objects. */
 const HOSTILE = [
   '__proto__',
   'constructor',
@@ -25,7 +25,7 @@ export const anyName = fc.oneof(
   fc.string({ maxLength: 8 }).filter(isText),
 )
 
-/** Control characters and half characters cannot be written in every format. */
+/** Not every format can express control characters and lone surrogates. */
 function isText(text: string): boolean {
   return !/\p{Cs}/u.test(text) && !/[\p{Cc}\u2028\u2029\u0085\uFEFF\uFFFE\uFFFF]/u.test(text)
 }
@@ -44,7 +44,7 @@ const servers = fc
   .uniqueArray(fc.tuple(anyName, server), { maxLength: 3, selector: ([name]) => name })
   .filter((entries) => entries.every(([name]) => name !== 'foldout'))
 
-/** A piece of a text between two others. */
+/** The filler between two pieces of text. */
 const space = fc.constantFrom('', '', ' ', '\n', '\n\t', '  ', '\n    ')
 const jsonNoise = fc.oneof(space, fc.constantFrom(' // c\n', ' /* d */ ', '\n  // "mcpServers": {\n'))
 
@@ -54,7 +54,7 @@ export interface TextOptions {
   readonly isList?: boolean
 }
 
-/** Texts as people write them: with servers or without, with comments and odd white space. */
+/** Texts as people write them: with or without servers, with comments and odd whitespace. */
 export function createText({ format, path, isList = false }: TextOptions): fc.Arbitrary<string> {
   const texts = { json: createJson(path), yaml: createYaml(path, isList), toml: createToml(path) }[format]
   const variant = fc.record({

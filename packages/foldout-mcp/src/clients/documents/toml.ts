@@ -2,7 +2,7 @@ import { parse, stringify } from 'smol-toml'
 import { MOST_DOUBTFUL_HEADERS } from '../limits.ts'
 import { endLine, isObject, getStyle, type Change, type Format, type Path } from './document.ts'
 
-/** A server is one block of tables, which is appended or cut. */
+/** A server is one block of tables, which is appended or cut out. */
 export const tomlFormat: Format = {
   parse(text) {
     try {
@@ -20,7 +20,7 @@ export const tomlFormat: Format = {
   },
 }
 
-/** The parser's tables have no prototype, which would make them differ from others with the same content. */
+/** Copies the parser's tables, which have no prototype and so would not equal plain objects. */
 function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toPlain)
   if (!isObject(value) || value instanceof Date) return value
@@ -43,13 +43,13 @@ interface Header {
   readonly path: Path
 }
 
-/** Cuts the table at a path and all tables in it. Comments above the table that follows stay with that table. */
+/** Cuts the table at a path and all tables in it. Comments above the next table stay with that table. */
 function cutTables(text: string, path: Path): string {
   const headers = listHeaders(text)
   let attempts = 0
   const isBetween = (start: number, end: number): boolean => {
     attempts += 1
-    if (attempts > MOST_DOUBTFUL_HEADERS) throw new Error('too many lines of its texts look like tables')
+    if (attempts > MOST_DOUBTFUL_HEADERS) throw new Error('too many lines inside its strings look like tables')
     return isComplete(text.slice(start, end))
   }
   const cuts = headers.flatMap(({ offset, path: own }, i) => {
@@ -59,13 +59,13 @@ function cutTables(text: string, path: Path): string {
   })
   return cuts.reduceRight((rest, [start, end]) => {
     const after = rest.slice(end)
-    // The empty line above the last table goes with it.
+    // The empty line above the last table goes too.
     const before = after === '' ? rest.slice(0, start).replace(/(\n)\r?\n$/, '$1') : rest.slice(0, start)
     return `${before}${after}`
   }, text)
 }
 
-/** Lines that look like headers. Some of them may be inside a string or a list. */
+/** Lines that look like table headers. Some may be inside a string or a list. */
 function listHeaders(text: string): readonly Header[] {
   return Array.from(text.matchAll(/^[ \t]*\[[^\r\n]*/gm)).flatMap((match) => {
     const path = readHeader(match[0])
@@ -89,7 +89,7 @@ function readHeader(line: string): Path | undefined {
   }
 }
 
-/** Whether a text ends outside of strings and lists: the parser knows. */
+/** Whether a text ends outside strings and lists, according to the parser. */
 function isComplete(text: string): boolean {
   try {
     parse(text, { integersAsBigInt: 'asNeeded' })

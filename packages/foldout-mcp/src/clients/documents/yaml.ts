@@ -13,7 +13,7 @@ import {
 } from 'yaml'
 import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
 
-/** The parser tells where everything is, and changes are made in the text, so that everything else stays as it is. */
+/** The parser gives the positions, and the text itself is edited, so that everything else stays unchanged. */
 export const yamlFormat: Format = {
   parse: (text) => parse(text).toJS() as unknown,
 
@@ -25,7 +25,7 @@ export const yamlFormat: Format = {
     const without = found ? cut(text, found) : text
     if (value === undefined) return without
     if (!pair) return appendContainer(text, document, change)
-    // What follows is inserted right after the key, so what was cut further down does not move it.
+    // The insertion comes right after the key, so the cut further down does not move it.
     const [start = 0] = pair.value?.range ?? []
     return insert(without, pair, change, getColumn(text, start))
   },
@@ -35,7 +35,7 @@ type Container = YAMLMap | YAMLSeq
 type Member = { readonly start: number; readonly end: number; readonly isFlow: boolean }
 
 function parse(text: string): Document.Parsed {
-  // The library compares each key with all others of its map, which takes quadratic time.
+  // Checked here because the library compares every pair of keys, which takes quadratic time.
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false })
   const [error] = document.errors
   if (!error) {
@@ -50,7 +50,7 @@ function checkKeys(document: Document.Parsed): void {
   visit(document, {
     Map(_, { items }) {
       const keys = items.map(({ key }) => (isScalar(key) ? key.value : key))
-      if (new Set(keys).size < keys.length) throw new Error('it is not valid YAML: a key is there twice')
+      if (new Set(keys).size < keys.length) throw new Error('it is not valid YAML: it has a duplicate key')
     },
   })
 }
@@ -84,7 +84,7 @@ function toMember(first: Node, last: Node, container: Container): Member {
   return { start, end, isFlow: container.flow === true }
 }
 
-/** Cuts whole lines, or a member of a list in brackets with its comma. */
+/** Cuts whole lines, or a member of a bracketed list with its comma. */
 function cut(text: string, { start, end, isFlow }: Member): string {
   if (isFlow) {
     const comma = /^\s*,\s*/.exec(text.slice(end))?.[0] ?? ''
@@ -98,7 +98,7 @@ function cut(text: string, { start, end, isFlow }: Member): string {
   return `${text.slice(0, from)}${text.slice(lineEnd + 1)}`
 }
 
-/** Inserts as the first one, so that comments stay with what they are about. */
+/** Inserts the entry first, so that comments stay with the entries they describe. */
 function insert(text: string, { key, value }: Pair<Node, Node | null>, change: Change, column: number): string {
   const { eol, indent } = getStyle(text)
   const isContainer = isMap(value) || isSeq(value)
@@ -140,7 +140,7 @@ function getColumn(text: string, offset: number): number {
 
 function toLines({ isList, name, value }: Change, column: number, indent: number, eol: string): string {
   const content: unknown = isList ? [value] : Object.fromEntries([[name, value]])
-  // Tabs cannot indent YAML, and the library wants at least one space.
+  // YAML cannot be indented with tabs, and the library needs at least one space.
   const lines = stringify(content, { indent: Math.max(2, indent), lineWidth: 0 })
     .trimEnd()
     .split('\n')

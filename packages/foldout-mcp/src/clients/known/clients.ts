@@ -5,7 +5,7 @@ import { TERMINALS } from './terminals.ts'
 
 const COMMON = { path: ['mcpServers'], shape: {} } as const
 
-/** Programs with windows that are neither editors nor terminals. */
+/** Desktop apps that are not editors. */
 const DESKTOPS: readonly ClientDescription[] = [
   {
     name: 'claude-desktop',
@@ -26,15 +26,15 @@ const DESKTOPS: readonly ClientDescription[] = [
   },
 ]
 
-/** All clients that servers are taken over from, and that the gateway is installed into. */
+/** All clients that servers can be imported from and the gateway can be installed in. */
 export const CLIENTS: readonly ClientDescription[] = [...DESKTOPS, ...TERMINALS, ...EDITORS].sort((a, b) =>
   a.name < b.name ? -1 : 1,
 )
 
 /**
- * Finds a client by its name. Spaces and hyphens make no difference.
+ * Finds a client by name, ignoring spaces and hyphens.
  *
- * @throws UsageError if there is none.
+ * @throws UsageError if there is no such client.
  */
 export function getClient(name: string): ClientDescription {
   const toKey = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
@@ -43,7 +43,7 @@ export function getClient(name: string): ClientDescription {
     CLIENTS.find((client) => toKey(client.name) === wanted || toKey(client.title) === wanted) ??
     CLIENTS.find((client) => client.name === ALIASES.get(wanted))
   if (found) return found
-  throw new UsageError(`There is no client '${name}'. There are: ${CLIENTS.map((client) => client.name).join(', ')}.`)
+  throw new UsageError(`There is no client '${name}'. Choose from: ${CLIENTS.map((client) => client.name).join(', ')}.`)
 }
 
 const ALIASES: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import type { ClientDescription } from '../client.ts'
 
 const COMMON = { path: ['mcpServers'], shape: {} } as const
 
-/** Editors, and assistants that live in one. */
+/** Editors, and assistants that run inside one. */
 export const EDITORS: readonly ClientDescription[] = [
   {
     name: 'cursor',
@@ -93,6 +93,6 @@ export const EDITORS: readonly ClientDescription[] = [
     user: ['~/.junie/mcp/mcp.json'],
     project: ['.junie/mcp/mcp.json'],
     maps: [COMMON],
-    note: 'The AI Assistant of JetBrains has no file: add the command on its settings page, or import from Claude there.',
+    note: 'JetBrains AI Assistant has no configuration file: add the command on its settings page, or import from Claude there.',
   },
 ]

@@ -5,11 +5,11 @@ const TOML_TABLE = { path: ['mcp_servers'], shape: {} } as const
 const OPENCODE_SHAPE = { isCommandList: true, fixed: { type: 'local' } } as const
 const OPENCODE_MAPS = [
   { path: ['mcp'], shape: { ...OPENCODE_SHAPE, fixed: { type: 'local', enabled: true } } },
-  // Its second version.
+  // opencode's second version.
   { path: ['mcp', 'servers'], shape: OPENCODE_SHAPE },
 ] as const
 
-/** Agents for the terminal. */
+/** Terminal agents. */
 export const TERMINALS: readonly ClientDescription[] = [
   {
     name: 'claude-code',

@@ -6,23 +6,23 @@ import { createRedactor } from '../traffic/redact.ts'
 import { AUTH_REQUEST_TIMEOUT_MS, MAX_AUTH_RESPONSE_BYTES } from './limits.ts'
 
 /**
- * Makes the requests of a sign-in. The server names the addresses, so they are checked: only over TLS, or within this machine for a
- * server that is on it. The headers of the server go to its own origin and nowhere else, answers are limited in time and size, and an
- * error does not repeat the secrets it was sent.
+ * Sends the requests of a sign-in. The server names the URLs, so they are checked: only TLS, or this machine for a local
+ * server. The configured headers go only to the server's own origin, responses are limited in time and size, and errors do
+ * not repeat the secrets in a request.
  */
 export function createAuthFetch({ url, headers }: FilledHttpServer, signal?: AbortSignal): FetchLike {
   return async (target, init = {}) => {
     const address = new URL(target)
     const isOwn = address.origin === url.origin
     if (!isOwn && !isSafe(address, url))
-      throw new Error(`The server names the address ${address.origin} to sign in at, which is not safe to use.`)
+      throw new Error(`The server asks for a sign-in at ${address.origin}, which is not safe to use.`)
     const timeout = AbortSignal.timeout(AUTH_REQUEST_TIMEOUT_MS)
     const own = new Headers(isOwn ? { ...headers } : {})
     new Headers(init.headers).forEach((value, name) => own.set(name, value))
     const response = await fetch(address, {
       ...init,
       headers: own,
-      // Followed by the SDK, within the origin.
+      // The SDK follows redirects, within the origin.
       redirect: 'manual',
       signal: AbortSignal.any([timeout, ...[signal ?? [], init.signal ?? []].flat()]),
     })
@@ -33,7 +33,7 @@ export function createAuthFetch({ url, headers }: FilledHttpServer, signal?: Abo
   }
 }
 
-/** Whether a token may be sent to an address: nobody on the way can read it. */
+/** Whether a token may be sent to a URL: nobody in between can read it. */
 export function isSafe(address: URL, server = address): boolean {
   if (address.protocol === 'https:') return true
   return address.protocol === 'http:' && isLoopback(address) && isLoopback(server)
@@ -48,13 +48,13 @@ async function readBody({ body }: Response): Promise<string> {
   let size = 0
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
-    if (size > MAX_AUTH_RESPONSE_BYTES) throw new Error('An answer for the sign-in is too long.')
+    if (size > MAX_AUTH_RESPONSE_BYTES) throw new Error('A response during the sign-in is too long.')
     chunks.push(chunk)
   }
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** The body is decoded by now. */
+/** Headers that no longer apply, because the body is already decoded. */
 function keepHeaders({ headers }: Response): Headers {
   const kept = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name)
@@ -71,7 +71,7 @@ const SECRET_FIELDS = [
   'client_id',
 ] as const
 
-/** The text of an error without what the request contained, since errors are shown. */
+/** Removes the contents of the request from an error text, because errors are shown. */
 function hideSent(text: string, { body, headers }: RequestInit): string {
   const form = body instanceof URLSearchParams ? body : new URLSearchParams()
   const sent = SECRET_FIELDS.map((field) => form.get(field) ?? '')
@@ -87,7 +87,7 @@ function hideSent(text: string, { body, headers }: RequestInit): string {
 const LONGEST_REASON = 300
 const { redactText } = createRedactor(createSecrets())
 
-/** Why a request failed, in a sentence without secrets. */
+/** Says in one sentence, without secrets, why a request failed. */
 export function describeAuthFailure(error: unknown): string {
   const seen = new Set([error])
   for (const each of seen) if (each instanceof Error && each.cause !== undefined) seen.add(each.cause)

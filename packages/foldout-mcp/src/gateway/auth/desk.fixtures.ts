@@ -17,14 +17,14 @@ import {
 } from './oauth.fixtures.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
-/** What a command wrote, and its exit code. */
+/** A command's output and exit code. */
 interface Ran {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A sign-in without a keychain, as it is written to its file. */
+/** A sign-in as written to its file when there is no keychain. */
 interface Stored {
   readonly issuer: string
   readonly resource: string
@@ -33,7 +33,7 @@ interface Stored {
   readonly secrets: { readonly tokens?: { readonly access_token: string; readonly refresh_token: string } }
 }
 
-/** A user with a home folder of their own, a server, and the authorization server that guards it. */
+/** A user with their own home folder, a server, and the authorization server that guards it. */
 export interface Desk {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
@@ -44,7 +44,7 @@ export interface Desk {
   keep<Open extends { close(): Promise<void> }>(opened: Open): Open
   /** Writes the configuration. */
   define(more?: Partial<ServerDefinition>): string
-  /** Runs a command; `visit` is given the address of the page that it prints. */
+  /** Runs a command, and calls `visit` with the URL that it prints. */
   run(args: readonly string[], visit?: (page: string) => unknown): Promise<Ran>
   logIn(config?: string): Promise<Ran>
   create(more?: Partial<ServerDefinition>): Promise<Gateway>

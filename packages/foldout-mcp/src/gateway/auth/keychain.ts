@@ -1,11 +1,11 @@
 import type { AsyncEntry } from '@napi-rs/keyring'
 import { KEYCHAIN_TIMEOUT_MS, MAX_WINDOWS_ENTRY } from './limits.ts'
 
-/** The operating system's store of secrets. */
+/** The operating system's secret store. */
 export interface Keychain {
-  /** Returns how many entries it took. */
+  /** Returns how many entries it used. */
   write(name: string, secret: string): Promise<number>
-  /** Undefined if an entry is not there. */
+  /** Undefined if an entry is missing. */
   read(name: string, parts: number): Promise<string | undefined>
   remove(name: string, parts: number): Promise<void>
 }
@@ -14,14 +14,14 @@ type OpenEntry = (account: string) => Pick<AsyncEntry, 'getPassword' | 'setPassw
 
 const SERVICE = 'foldout'
 
-/** The keychain of this machine; undefined if it has none, or it is turned off. */
+/** This machine's keychain; undefined if it has none or it is turned off. */
 export async function openKeychain(env: NodeJS.ProcessEnv): Promise<Keychain | undefined> {
   if (env['FOLDOUT_KEYCHAIN'] === 'off') return undefined
   try {
     const { AsyncEntry: Entry } = await import('@napi-rs/keyring')
-    // The keyring of the Linux kernel, which is the alternative, forgets everything with a restart.
+    // The alternative, the Linux kernel keyring, loses everything on a restart.
     const open: OpenEntry = (account) => new Entry(SERVICE, account, { linux: { store: 'secret-service' } })
-    // Whether there is one shows only when it is asked.
+    // Only using the keychain shows whether there is one.
     await open('probe').getPassword(AbortSignal.timeout(KEYCHAIN_TIMEOUT_MS))
     return createKeychain(open, process.platform === 'win32' ? MAX_WINDOWS_ENTRY : Infinity)
   } catch {
@@ -29,7 +29,7 @@ export async function openKeychain(env: NodeJS.ProcessEnv): Promise<Keychain | u
   }
 }
 
-/** A keychain whose entries hold a limited number of characters. */
+/** A keychain whose entries have a limited size. */
 export function createKeychain(open: OpenEntry, longest: number): Keychain {
   const getEntry = (name: string, part: number): ReturnType<OpenEntry> => open(`${name}.${part}`)
   const getTimeout = (): AbortSignal => AbortSignal.timeout(KEYCHAIN_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-/** A token is renewed this long before it expires, or after four fifths of its life if that is later. */
+/** A token is renewed this long before it expires, or after four fifths of its lifetime if that is later. */
 export const RENEW_AHEAD_MS = 300_000
 
 /** The shortest time between two renewals of a token that nobody uses, however short its life is. */
@@ -19,7 +19,7 @@ export const MAX_AUTH_RESPONSE_BYTES = 1_048_576
 /** How long `foldout login` waits for the browser. Option `--timeout`. */
 export const LOGIN_TIMEOUT_MS = 300_000
 
-/** How long to wait for another process that renews the same sign-in. */
+/** How long to wait for another process that is renewing the same sign-in. */
 export const LOCK_PATIENCE_MS = 25_000
 
 /** How often a running gateway checks whether another process has changed a sign-in. */
@@ -34,7 +34,7 @@ export const FRESH_TOKEN_MS = 5_000
 /** A larger sign-in file is ignored. */
 export const MAX_CREDENTIAL_BYTES = 1_048_576
 
-/** How long the keychain may take to answer, including the user who unlocks it. */
+/** How long the keychain may take to answer, including the time the user takes to unlock it. */
 export const KEYCHAIN_TIMEOUT_MS = 60_000
 
 /** The most characters in one entry of the Windows keychain, which has room for 2,560 bytes. */

@@ -31,7 +31,7 @@ const desk = useDesk({
   ],
 })
 
-/** Where the browser is sent back to, with other parameters than the authorization server would send. */
+/** The redirect URL, with parameters that the authorization server would not send. */
 function forge(page: string, change: Readonly<Record<string, string>>): URL {
   const { searchParams } = new URL(page)
   const target = new URL(searchParams.get('redirect_uri') ?? '')
@@ -75,7 +75,7 @@ describe('the redirect of a login (R55)', () => {
     expect(answers).toEqual([400, 400, 404, 404])
     expect(code).toBe(0)
     expect(desk.issuer.grants).toEqual(['authorization_code'])
-    // Nobody listens any more.
+    // Nothing listens there any longer.
     await expect(get(new URL(last))).rejects.toThrow('ECONNREFUSED')
   })
 
@@ -83,21 +83,21 @@ describe('the redirect of a login (R55)', () => {
     for (const iss of ['https://attacker.example', '']) {
       const { code, stderr } = await logIn((page) => get(forge(page, { iss })))
       expect(code).toBe(1)
-      expect(stderr).toContain('was stopped: the answer is from somebody else.')
+      expect(stderr).toContain('was stopped: the response came from a different authorization server.')
     }
     const told = await logIn((page) =>
       get(forge(page, { code: '', error: 'Call_this_number', iss: 'https://attacker.example' })),
     )
-    expect(told.stderr).toContain('was stopped: the answer is from somebody else.')
+    expect(told.stderr).toContain('was stopped: the response came from a different authorization server.')
     expect(told.stderr).not.toContain('Call_this_number')
     expect(desk.issuer.grants).toEqual([])
     expect(isSaved()).toBe(false)
   })
 
-  it('is refused with a code that was made for somebody else', async () => {
+  it('is refused with a code that was issued to someone else', async () => {
     let stolen = ''
     await logIn(async (page) => {
-      // The attacker signs in with a challenge of their own, and gives the victim the code.
+      // The attacker signs in with their own challenge, and gives the code to the victim.
       const own = new URL(page)
       own.searchParams.set('code_challenge', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
       const { url } = await browse(own.href, 'mallory')
@@ -116,7 +116,7 @@ describe('the redirect of a login (R55)', () => {
     })
   })
 
-  it('is waited for only so long', async () => {
+  it('times out', async () => {
     const { code, stderr } = await logIn(() => undefined, '--timeout', '0.2')
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -137,7 +137,7 @@ describe('a login (R55)', () => {
     expect(code).toBe(0)
   })
 
-  it('works for a client that is registered, at its port', async () => {
+  it('works for a registered client with a fixed port', async () => {
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
     const { port } = probe.address() as AddressInfo
@@ -145,7 +145,7 @@ describe('a login (R55)', () => {
     const busy = await desk.logIn(desk.define({ auth }))
     expect({ code: busy.code, stderr: busy.stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('The port for the browser cannot be opened: listen EADDRINUSE') as string,
+      stderr: expect.stringContaining('Cannot listen for the browser: listen EADDRINUSE') as string,
     })
     await new Promise((resolve) => probe.close(resolve))
     let page = ''
@@ -159,7 +159,7 @@ describe('a login (R55)', () => {
     expect(desk.issuer.requests.filter(({ url }) => url?.startsWith('/reg'))).toEqual([])
   })
 
-  it('does not register where the authorization server reads a document about the client', async () => {
+  it('does not register if the authorization server accepts a client metadata document', async () => {
     const features = { clientIdMetadataDocument: { enabled: true, ack: 'draft-02' } }
     const fetchDocument = async () => Response.json(metadata)
     const second = desk.keep(await startAuthorizationServer({ features, configuration: { fetch: fetchDocument } }))
@@ -171,7 +171,7 @@ describe('a login (R55)', () => {
     expect(second.requests.filter(({ url }) => url?.startsWith('/reg'))).toEqual([])
   })
 
-  it('is refused at addresses that are not safe', async () => {
+  it('is refused at unsafe URLs', async () => {
     const remote = desk.define({ url: 'http://192.0.2.1/mcp' })
     const { code, stderr } = await desk.run(['login', 'tickets', '--config', remote])
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('https://') as string })
@@ -180,11 +180,11 @@ describe('a login (R55)', () => {
     const named = await desk.logIn()
     expect(named).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('names the address http://192.0.2.1 to sign in at, which is not safe') as string,
+      stderr: expect.stringContaining('asks for a sign-in at http://192.0.2.1, which is not safe') as string,
     })
   })
 
-  it('is refused if the server speaks for another one', async () => {
+  it('is refused if the metadata is about another server', async () => {
     desk.server.instead = (request, response) => {
       if (request.url?.startsWith('/.well-known') !== true) return response.writeHead(401).end()
       const about = { resource: 'https://bank.example/mcp', authorization_servers: [desk.issuer.issuer] }
@@ -195,7 +195,7 @@ describe('a login (R55)', () => {
     expect(isSaved()).toBe(false)
   })
 
-  it('says what to do where it cannot register, or where there is nothing to sign in at', async () => {
+  it('says what to do if it cannot register, or there is nowhere to sign in', async () => {
     const second = desk.keep(await startAuthorizationServer({ features: { registration: { enabled: false } } }))
     desk.server.authorizationServer = second
     const { code, stderr } = await desk.logIn()
@@ -210,7 +210,7 @@ describe('a login (R55)', () => {
     })
   })
 
-  it('can follow after the server was added', async () => {
+  it('can come after the server was added', async () => {
     const config = join(desk.folder, 'new.json')
     const { code, stdout } = await desk.run(['add', 'tickets', '--url', desk.server.url, '--config', config])
     expect(code).toBe(0)
@@ -222,7 +222,7 @@ describe('a login (R55)', () => {
   it.each([
     ['nobody', '{}', "The configuration has no server 'nobody'. Choose from: tickets."],
     ['tickets', '{"command": "server", "url": null}', 'is started by a command'],
-    ['tickets', '{"headers": {"Authorization": "Bearer x"}}', 'has a header Authorization'],
+    ['tickets', '{"headers": {"Authorization": "Bearer x"}}', 'has an Authorization header'],
     ['tickets', '{"url": "${NOT_SET}"}', 'The environment variable NOT_SET is not set.'],
     ['tickets', '{"auth": {"type": "client-credentials"}}', 'needs a clientId'],
   ])('of %s with %s says what is wrong', async (name, entry, message) => {

@@ -22,22 +22,22 @@ export interface LoginOptions {
   readonly store: SignInStore
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** Called with the page on which the user signs in. */
+  /** Called with the URL of the page where the user signs in. */
   onPage(page: URL, issuer: string): void
-  /** Called if the server has another authorization server than at the last sign-in. */
+  /** Called if the server's authorization server differs from the one at the last sign-in. */
   onMove(before: string, now: string): void
 }
 
 /**
- * Signs in to a server and keeps the sign-in. Undefined if the server does not ask for one.
+ * Signs in to a server and stores the sign-in. Undefined if the server does not require one.
  *
- * @throws UsageError if its address is not safe for a token, SignInError if it does not work.
+ * @throws UsageError if the server's URL is not safe for a token, SignInError if the sign-in fails.
  */
 export async function login(server: FilledHttpServer, options: LoginOptions): Promise<SignInRecord | undefined> {
   const { store, signal } = options
   if (!isSafe(server.url))
     throw new UsageError(
-      `The address of '${server.name}' does not begin with https://. A token that is sent there could be read by others.`,
+      `The URL of '${server.name}' does not begin with https://. Others could read a token that is sent there.`,
     )
   const fetchFn = createAuthFetch(server, signal)
   const challenge = await probe(server, signal)
@@ -45,7 +45,7 @@ export async function login(server: FilledHttpServer, options: LoginOptions): Pr
   if (server.auth && server.auth.type !== 'oauth') return loginMachine(server, store, challenge ?? {})
   const state = randomBytes(32).toString('base64url')
   const listener = await listenForRedirect(state, server.auth?.redirectPort).catch((error: Error) => {
-    throw new SignInError(`The port for the browser cannot be opened: ${error.message}`)
+    throw new SignInError(`Cannot listen for the browser: ${error.message}`)
   })
   try {
     const key = identifySignIn(server)
@@ -72,7 +72,7 @@ async function loginMachine(
   }
 }
 
-/** Asks the server for anything, to hear how it refuses; undefined if it does not. */
+/** Sends the server any request, to learn how it refuses it; undefined if it does not. */
 async function probe(
   { name, kind, url, headers }: FilledHttpServer,
   signal: AbortSignal,
@@ -93,7 +93,7 @@ async function probe(
   }).catch((error: unknown) => {
     throw new SignInError(`The server '${name}' cannot be reached: ${describeAuthFailure(error)}`)
   })
-  // It may be a stream that never ends.
+  // The body may be a stream that never ends.
   await response.body?.cancel()
   if (response.status !== 401 && response.status !== 403) return undefined
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
@@ -139,7 +139,7 @@ interface FlowOptions extends Pick<LoginOptions, 'onMove'> {
   readonly before: SignInRecord | undefined
 }
 
-/** What the SDK keeps while a person signs in. Nothing of it is written before it is complete. */
+/** The SDK's state while a person signs in. Nothing is stored until the sign-in is complete. */
 class LoginFlow implements OAuthClientProvider {
   readonly server: FilledHttpServer
   readonly #options: FlowOptions
@@ -182,7 +182,7 @@ class LoginFlow implements OAuthClientProvider {
     return this.#options.state
   }
 
-  /** A client that was configured, or registered a moment ago. Older registrations may have been forgotten by the server. */
+  /** A configured client, or one registered a moment ago. The server may have forgotten older registrations. */
   clientInformation(): StoredOAuthClientInformation | undefined {
     const { clientId, clientSecret } = this.server.auth ?? {}
     if (clientId === undefined) return this.#client
@@ -193,13 +193,13 @@ class LoginFlow implements OAuthClientProvider {
     this.#client = client
   }
 
-  /** Older tokens have no part in a new sign-in. */
+  /** A new sign-in ignores older tokens. */
   tokens(): undefined {
     return undefined
   }
 
   saveTokens(): void {
-    // They are saved when the sign-in is complete.
+    // Saved when the sign-in is complete.
   }
 
   saveResourceUrl(resource: string): void {
@@ -233,7 +233,7 @@ class LoginFlow implements OAuthClientProvider {
     this.#discovery = discovery
   }
 
-  /** What to ask for: as configured, or else as the server says; and what it has asked for since. */
+  /** The scopes to request: as configured or else as the server says, plus those it has asked for since. */
   chooseScope(challenged: string | undefined): string | undefined {
     const { auth } = this.server
     const { before } = this.#options
@@ -252,11 +252,11 @@ class LoginFlow implements OAuthClientProvider {
   /**
    * Exchanges the code of a redirect for tokens.
    *
-   * @throws Error if another authorization server has sent it, or this one has refused.
+   * @throws Error if the redirect is from another authorization server, or this one refused.
    */
   async finish(params: URLSearchParams, fetchFn: FetchLike): Promise<SignInRecord> {
     const client = this.clientInformation()
-    if (!this.#discovery || !client) throw new SignInError('There is no sign-in under way.')
+    if (!this.#discovery || !client) throw new SignInError('No sign-in is in progress.')
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = this.#discovery
     const { exchangeAuthorization } = await import('@modelcontextprotocol/client')
     const { code, iss } = await readRedirect(params, metadata)
@@ -278,7 +278,9 @@ class LoginFlow implements OAuthClientProvider {
     if (error instanceof SignInError || error instanceof UsageError) return error
     const at = this.issuer === '' ? '' : ` at ${this.issuer}`
     if (error instanceof Error && error.name === 'IssuerMismatchError')
-      return new SignInError(`The sign-in to '${this.server.name}'${at} was stopped: the answer is from somebody else.`)
+      return new SignInError(
+        `The sign-in to '${this.server.name}'${at} was stopped: the response came from a different authorization server.`,
+      )
     const reason = describeAuthFailure(error)
     const isRegistration = /registration/i.test(reason) || (error as Error).name === 'RegistrationRejectedError'
     if (isRegistration && !this.#discovery?.authorizationServerMetadata)
@@ -290,14 +292,14 @@ class LoginFlow implements OAuthClientProvider {
   }
 }
 
-/** The code of a redirect. */
+/** Reads the code from a redirect. */
 async function readRedirect(
   params: URLSearchParams,
   metadata: OAuthDiscoveryState['authorizationServerMetadata'],
 ): Promise<{ readonly code: string; readonly iss: string | undefined }> {
   const { validateAuthorizationResponseIssuer: validate } = await import('@modelcontextprotocol/client')
   const iss = params.get('iss') ?? undefined
-  // Before anything else of it is read: a redirect of somebody else may say anything.
+  // Checked before anything else is read: a redirect from elsewhere may say anything.
   validate({
     iss,
     expectedIssuer: metadata?.issuer,
@@ -311,19 +313,19 @@ async function readRedirect(
 
 /** How a sign-in ended. */
 export interface LoggedOut {
-  /** Undefined if that is not known any more. */
+  /** Undefined if no longer known. */
   readonly issuer: string | undefined
-  /** Whether the authorization server was told, so that the tokens are worth nothing to anybody. */
+  /** Whether the tokens were revoked at the authorization server, so that nobody can use them. */
   readonly isRevoked: boolean
-  /** Why not, if it could have been. */
+  /** Why revoking failed, if it was possible. */
   readonly problem: string | undefined
 }
 
-/** Ends the sign-in to a server: tells the authorization server, and forgets it. Undefined if there is none. */
+/** Signs out of a server: revokes the tokens and deletes them. Undefined if there is no sign-in. */
 export async function logout(server: FilledHttpServer, store: SignInStore): Promise<LoggedOut | undefined> {
   const key = identifySignIn(server)
   const isKept = (await store.getStamp(key)) !== ''
-  // Without its secrets it can still be forgotten.
+  // Without its secrets, the sign-in can still be deleted.
   const found = await store.read(key).catch(() => undefined)
   if (isKept) await store.replace(key, undefined)
   if (!found) return isKept ? { issuer: undefined, isRevoked: false, problem: undefined } : undefined
@@ -335,7 +337,7 @@ export async function logout(server: FilledHttpServer, store: SignInStore): Prom
   }
 }
 
-/** Revokes a refresh token, with which all its access tokens end, or an access token (RFC 7009). */
+/** Revokes a refresh token together with its access tokens, or else an access token (RFC 7009). */
 async function revoke(server: FilledHttpServer, { discovery, client, tokens }: SignInRecord): Promise<boolean> {
   const metadata: Readonly<Record<string, unknown>> = { ...discovery.authorizationServerMetadata }
   const endpoint = metadata['revocation_endpoint']

@@ -8,13 +8,13 @@ import { serveMcp } from 'foldout/mcp'
 export interface AuthorizationServer {
   readonly issuer: string
   readonly provider: Provider
-  /** The kinds of the token requests that it has answered with a token, and `refused` for each of the others. */
+  /** The grant types of the token requests it has granted, and `refused` for each other request. */
   readonly grants: string[]
   /** Every request, with its headers. */
   readonly requests: readonly IncomingMessage[]
   /** How long access tokens last from now on, in seconds. */
   lifetime: number
-  /** Answers this status to every token request, as one that is broken does. */
+  /** Answers every token request with this status, as a broken server would. */
   failsWith: number | undefined
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface AuthorizationServerOptions {
   readonly features?: Configuration['features']
 }
 
-/** Scopes that the server guarded by it knows. */
+/** The scopes of the guarded server. */
 export const SCOPES = ['read', 'write'] as const
 
 // The package is written for Node.js 22.
@@ -99,17 +99,17 @@ function configure(options: AuthorizationServerOptions, getLifetime: () => numbe
   }
 }
 
-/** A real MCP server over HTTP that takes tokens of an authorization server. */
+/** A real MCP server over HTTP that accepts tokens from an authorization server. */
 export interface GuardedServer {
   readonly url: string
-  /** The tokens that requests had, in their order; empty for none. */
+  /** The token of each request, in order; an empty string for none. */
   readonly seen: string[]
   readonly requests: readonly IncomingMessage[]
-  /** Whom it trusts. */
+  /** The authorization server it trusts. */
   authorizationServer: AuthorizationServer
-  /** What a token must allow. */
+  /** The scope a token must have. */
   scope: string | undefined
-  /** Answers in place of the server. */
+  /** Answers instead of the server. */
   instead: RequestListener | undefined
   close(): Promise<void>
 }
@@ -177,7 +177,7 @@ async function findToken(provider: Provider, token: string) {
   }
 }
 
-/** Signs in as a person does: opens pages, keeps cookies, fills in forms. Returns the last page. */
+/** Signs in as a person would: opens pages, keeps cookies and fills in forms. Returns the last page. */
 export async function browse(page: string, login = 'anna'): Promise<{ readonly url: string; readonly text: string }> {
   const cookies = new Map<string, string>()
   let request: { readonly url: string; readonly body?: URLSearchParams } = { url: page }

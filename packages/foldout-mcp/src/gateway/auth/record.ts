@@ -4,43 +4,43 @@ import { z } from 'zod'
 import type { FilledHttpServer } from '../config/fill-server.ts'
 import { RENEW_AHEAD_MS } from './limits.ts'
 
-/** A sign-in: what one authorization server has given for one server. */
+/** A sign-in: what one authorization server issued for one server. */
 export interface SignInRecord {
-  /** The address of the server, without its query. The token is for this server alone. */
+  /** The server's URL, without its query. The token is for this server only. */
   readonly resource: string
-  /** The authorization server that gave the token. The refresh token is for this one alone. */
+  /** The authorization server that issued the token. The refresh token is for this one only. */
   readonly issuer: string
-  /** Where it answers, as it said at the time. */
+  /** Its endpoints, as published at the time. */
   readonly discovery: OAuthDiscoveryState
   readonly client: StoredOAuthClientInformation
-  /** Undefined if the sign-in no longer holds. */
+  /** Undefined if the sign-in is no longer valid. */
   readonly tokens: StoredOAuthTokens | undefined
-  /** When the token was given, and when it expires, in milliseconds since 1970; undefined if it does not say. */
+  /** When the token was issued and when it expires, in milliseconds since 1970; undefined if unknown. */
   readonly issuedAt: number
   readonly expiresAt: number | undefined
-  /** What the server asked for beyond what the token allows, to be asked for at the next login. */
+  /** Scopes that the server asked for and the token lacks, to be requested at the next login. */
   readonly wanted: string | undefined
 }
 
-/** What a sign-in is kept under: the server, the client and the account, never the name that a configuration gives the server. */
+/** The key of a sign-in: the server's URL, the client and the account, but not the server's name in a configuration. */
 export function identifySignIn({ url, auth }: FilledHttpServer): string {
   const identity = [getAddress(url), url.search, auth?.type ?? 'oauth', auth?.clientId ?? '', auth?.account ?? '']
   return createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 40)
 }
 
-/** An address without what may be secret in it. */
+/** A URL without the parts that may be secret. */
 export function getAddress({ origin, pathname }: URL): string {
   return `${origin}${pathname}`
 }
 
-/** With when the tokens expire as an absolute time, since nobody knows later when "in an hour" was said. */
+/** Stores the expiry as an absolute time, because "in an hour" means nothing later. */
 export function withTokens(
   record: Omit<SignInRecord, 'tokens' | 'issuedAt' | 'expiresAt'>,
   tokens: StoredOAuthTokens,
 ): SignInRecord {
   const issuedAt = Date.now()
   const { expires_in: seconds } = tokens
-  // Some write 0 for a token that does not expire.
+  // Some servers write 0 for a token that does not expire.
   const isKnown = typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
   return { ...record, tokens, issuedAt, expiresAt: isKnown ? issuedAt + seconds * 1_000 : undefined }
 }
@@ -71,10 +71,10 @@ const file = z.object({
   secrets: z.union([secrets, z.object({ keychain: z.string(), parts: z.int().min(1).max(1_000) })]),
 })
 
-/** A sign-in as it is written to disk: with its secrets, or with where they are in the keychain. */
+/** A sign-in as written to disk: with its secrets, or with their place in the keychain. */
 export type StoredRecord = z.output<typeof file>
 
-/** @throws Error if it is not the file of a sign-in. */
+/** @throws Error if it is not a sign-in file. */
 export function parseStored(text: string): StoredRecord {
   return file.parse(JSON.parse(text))
 }
@@ -88,7 +88,7 @@ const record = file.omit({ format: true, secrets: true }).extend({ client, token
 
 /** @throws Error if it is not a sign-in. */
 export function parseRecord(text: string): SignInRecord {
-  // Their other fields are checked by the SDK, which reads them.
+  // The SDK checks the other fields when it reads them.
   const { expiresAt, wanted, tokens: given, ...others } = record.parse(JSON.parse(text))
   return { ...others, tokens: given, expiresAt, wanted }
 }

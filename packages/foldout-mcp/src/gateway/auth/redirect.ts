@@ -2,17 +2,17 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The browser came back from the authorization server. */
+/** The browser's return from the authorization server. */
 export interface Redirect {
   readonly params: URLSearchParams
   /** Answers the browser. */
   finish(message: string): void
 }
 
-/** Waits for a browser on this machine. */
+/** Waits for the browser on this machine. */
 export interface RedirectListener {
   readonly url: string
-  /** The first redirect that has the state. All others are refused and change nothing. */
+  /** Waits for the first redirect with this state. All others are refused and change nothing. */
   readonly redirect: Promise<Redirect>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface RedirectListener {
 const HOST = '127.0.0.1'
 const PATH = '/callback'
 
-/** Listens for the redirect that ends a sign-in, on the loopback interface only. */
+/** Listens, on loopback only, for the redirect that ends a sign-in. */
 export async function listenForRedirect(state: string, port = 0): Promise<RedirectListener> {
   let resolve: (redirect: Redirect) => void
   const redirect = new Promise<Redirect>((done) => (resolve = done))
@@ -29,8 +29,8 @@ export async function listenForRedirect(state: string, port = 0): Promise<Redire
     const found = readRequest(request, getHost())
     if (found === undefined) return answer(response, 404, 'There is nothing here.')
     if (!isSame(found.get('state') ?? '', state))
-      return answer(response, 400, 'This page does not belong to a sign-in that is under way.')
-    if (isDone) return answer(response, 400, 'This sign-in is already done. You can close this window.')
+      return answer(response, 400, 'This page does not belong to a sign-in in progress.')
+    if (isDone) return answer(response, 400, 'This sign-in is already complete. You can close this window.')
     isDone = true
     resolve({ params: found, finish: (message) => answer(response, 200, message) })
   })
@@ -46,13 +46,13 @@ export async function listenForRedirect(state: string, port = 0): Promise<Redire
       new Promise((done) => {
         server.close(() => done())
         server.closeIdleConnections()
-        // A browser that is still connected has its answer by then.
+        // By then, a browser that is still connected has its response.
         setTimeout(() => server.closeAllConnections(), 200).unref()
       }),
   }
 }
 
-/** The parameters of a redirect; undefined if it is another request, or for another host: a page may resolve its name to this machine. */
+/** The parameters of a redirect; undefined for other requests and other hosts, because a site may resolve its name to this machine. */
 function readRequest({ method, url = '', headers }: IncomingMessage, host: string): URLSearchParams | undefined {
   if (method !== 'GET' || headers.host !== host || !URL.canParse(url, `http://${host}`)) return undefined
   const { pathname, searchParams } = new URL(url, `http://${host}`)
@@ -70,7 +70,7 @@ function answer(response: ServerResponse, status: number, message: string): void
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cache-control': 'no-store',
-    // The address has the code in it.
+    // The URL contains the code.
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     connection: 'close',

@@ -80,7 +80,7 @@ describe('a sign-in by a browser (R55)', () => {
     expect(desk.issuer.grants).toEqual(['authorization_code'])
   })
 
-  it('is asked for by the state of the server, by calls and by doctor', async () => {
+  it("is requested in the server's state, by calls and by doctor", async () => {
     const gateway = await desk.create()
     expect(gateway.servers).toMatchObject([
       { state: { type: 'failed', reason: 'It asks you to sign in. Run foldout login tickets.' } },
@@ -91,7 +91,7 @@ describe('a sign-in by a browser (R55)', () => {
     expect(stdout).not.toContain('headers')
   })
 
-  it('takes effect in a gateway that runs, and so does its end', async () => {
+  it('takes effect in a running gateway, and so does signing out', async () => {
     const gateway = await desk.create()
     await desk.logIn()
     await vi.waitFor(async () => expect(await whoAmI(gateway)).toBe('anna'))
@@ -101,19 +101,19 @@ describe('a sign-in by a browser (R55)', () => {
     expect(readdirSync(join(desk.folder, 'data/foldout/sign-ins'))).toEqual([])
   })
 
-  it('belongs to an address, not to a name', async () => {
+  it('belongs to a URL, not to a name', async () => {
     await desk.logIn()
     const other = desk.keep(await startGuardedServer(desk.issuer))
     const moved = await desk.create({ url: other.url })
     expect(moved.servers).toMatchObject([{ state: { type: 'failed' } }])
     expect(new Set(other.seen)).toEqual(new Set(['']))
     expect((await desk.create({ auth: { account: 'second' } })).servers).toMatchObject([{ state: { type: 'failed' } }])
-    // A file that was renamed or edited does not take a token elsewhere.
+    // A renamed or edited file does not send a token elsewhere.
     desk.changeStored({ resource: other.url })
     expect((await desk.create()).servers).toMatchObject([{ state: { type: 'failed' } }])
   })
 
-  it('is not in the way of a server that wants another kind of token', async () => {
+  it('does not interfere with a server that needs another kind of token', async () => {
     desk.server.instead = (_, response) => response.writeHead(401).end()
     const [{ state } = { state: undefined }] = (await desk.create()).servers
     expect(state).toMatchObject({ reason: expect.stringContaining('Give it a token in "headers"') as string })
@@ -145,7 +145,7 @@ describe('a token (R55)', () => {
     expect(desk.server.seen).not.toContain(old)
   })
 
-  it('is renewed if the server no longer takes it', async () => {
+  it('is renewed if the server no longer accepts it', async () => {
     await desk.logIn()
     const gateway = await desk.create()
     desk.changeStored({ issuedAt: 0 })
@@ -172,7 +172,7 @@ describe('a token (R55)', () => {
     expect(desk.issuer.grants).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  it('is renewed once by two gateways and many calls in a process', async () => {
+  it('is renewed once by two gateways and many calls in one process', async () => {
     await desk.logIn()
     const [first, second] = [await desk.create(), await desk.create()]
     desk.changeStored({ issuedAt: 0, expiresAt: 1 })
@@ -182,12 +182,12 @@ describe('a token (R55)', () => {
     expect(desk.issuer.grants).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  it('that was revoked asks for a sign-in, now and after a restart', async () => {
+  it('that was revoked requires a sign-in, now and after a restart', async () => {
     await desk.logIn()
     const { refresh_token: token = '' } = desk.readStored().secrets.tokens ?? {}
     await (await desk.issuer.provider.RefreshToken.find(token))?.destroy()
     desk.changeStored({ issuedAt: 0, expiresAt: 1 })
-    const message = `The sign-in to 'tickets' no longer holds: it was revoked or has expired at ${desk.issuer.issuer}. Run foldout login tickets.`
+    const message = `The sign-in to 'tickets' is no longer valid: it was revoked or has expired at ${desk.issuer.issuer}. Run foldout login tickets.`
     expect((await desk.create()).servers).toMatchObject([{ state: { reason: message } }])
     expect((await desk.create()).servers).toMatchObject([{ state: { reason: message } }])
     expect(desk.readStored().secrets.tokens).toBeUndefined()
@@ -197,7 +197,7 @@ describe('a token (R55)', () => {
     expect(await whoAmI(await desk.create())).toBe('anna')
   })
 
-  it('outlives an authorization server that fails for a while', async () => {
+  it('survives an authorization server that fails for a while', async () => {
     await desk.logIn()
     desk.issuer.failsWith = 503
     desk.changeStored({ issuedAt: 0, expiresAt: 1 })
@@ -209,7 +209,7 @@ describe('a token (R55)', () => {
     expect(await whoAmI(await desk.create())).toBe('anna')
   })
 
-  it('is renewed even if the clock was set back since it was given', async () => {
+  it('is renewed even if the clock was set back since it was issued', async () => {
     await desk.logIn()
     const { access_token: token = '' } = desk.readStored().secrets.tokens ?? {}
     desk.changeStored({ issuedAt: Date.now() + 86_400_000, expiresAt: Date.now() + 90_000_000 })
@@ -217,7 +217,7 @@ describe('a token (R55)', () => {
     expect(await whoAmI(await desk.create())).toBe('anna')
   })
 
-  it('is sent over the transport that came before streamable HTTP, too', async () => {
+  it('is also sent over the transport before streamable HTTP', async () => {
     await desk.logIn(desk.define({ type: 'sse' }))
     const { access_token: token } = desk.readStored().secrets.tokens ?? {}
     const tokens: (string | undefined)[] = []
@@ -237,16 +237,18 @@ describe('a token (R55)', () => {
     expect(new Set(tokens)).toEqual(new Set([`Bearer ${token}`]))
   })
 
-  it('without more rights says what is missing, and the next login asks for it', async () => {
+  it('with too few permissions says what is missing, and the next login requests it', async () => {
     await desk.logIn(desk.define({ auth: { scopes: 'read' } }))
     const gateway = await desk.create({ auth: { scopes: 'read' } })
     desk.server.scope = 'write'
-    expect(await whoAmI(gateway)).toContain('It asks for more rights than its sign-in has (write). Run foldout login')
+    expect(await whoAmI(gateway)).toContain(
+      'It asks for more permissions than your sign-in has (write). Run foldout login',
+    )
     await desk.logIn(desk.define({ auth: { scopes: 'read' } }))
     await vi.waitFor(async () => expect(await whoAmI(gateway)).toBe('anna'))
   })
 
-  it('goes to the server and to nobody else', async () => {
+  it('goes only to the server', async () => {
     await desk.logIn()
     const seen: (string | undefined)[] = []
     const attacker = createServer((request, response) => {
@@ -263,7 +265,7 @@ describe('a token (R55)', () => {
 })
 
 describe('an authorization server (R55)', () => {
-  it('that the server names later gets nothing of the one before', async () => {
+  it('that the server names later gets nothing issued by the previous one', async () => {
     await desk.logIn()
     const second = desk.keep(await startAuthorizationServer())
     desk.server.authorizationServer = second
@@ -276,7 +278,7 @@ describe('an authorization server (R55)', () => {
     const { code, stderr } = await desk.logIn()
     expect(code).toBe(0)
     expect(stderr).toContain(
-      `Careful: you were signed in at ${desk.issuer.issuer} before, and are now asked to sign in at ${second.issuer}.`,
+      `Careful: you used to sign in at ${desk.issuer.issuer}, and are now asked to sign in at ${second.issuer}.`,
     )
     expect(await whoAmI(await desk.create())).toBe('anna')
   })
@@ -292,12 +294,12 @@ describe('an authorization server (R55)', () => {
 describe('a program (R55)', () => {
   const secret = { type: 'client-credentials', clientId: 'machine', clientSecret: '${MACHINE_SECRET}' } as const
 
-  it('signs in by its secret', async () => {
+  it('signs in with its secret', async () => {
     desk.env['MACHINE_SECRET'] = SECRET
     const gateway = await desk.create({ auth: secret })
     expect(await whoAmI(gateway)).toBe('machine')
     expect(desk.issuer.grants).toEqual(['client_credentials'])
-    // The token is shared with other processes and later ones, the secret is not written.
+    // The token is shared with other and later processes; the secret is not written.
     expect(await whoAmI(await desk.create({ auth: secret }))).toBe('machine')
     expect(desk.issuer.grants).toEqual(['client_credentials'])
     expect(readFileSync(desk.getFile(), 'utf8')).not.toContain(SECRET)
@@ -308,7 +310,7 @@ describe('a program (R55)', () => {
     })
   })
 
-  it('signs in by its key', async () => {
+  it('signs in with its key', async () => {
     const file = join(desk.folder, 'key.pem')
     writeFileSync(file, PEM)
     const auth = { type: 'private-key-jwt', clientId: 'signer', privateKeyFile: file } as const
@@ -352,7 +354,7 @@ describe('a program (R55)', () => {
     expect(second.requests.filter(({ url }) => url?.startsWith('/.well-known') !== true)).toEqual([])
   })
 
-  it('can log in to try it, and needs no browser', async () => {
+  it('can log in to test the sign-in, without a browser', async () => {
     desk.env['MACHINE_SECRET'] = SECRET
     const { code, stdout } = await desk.run(['login', 'tickets', '--config', desk.define({ auth: secret }), '--json'])
     expect({ code, report: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, report: { status: 'signed-in' } })
@@ -360,7 +362,7 @@ describe('a program (R55)', () => {
 })
 
 describe('secrets (R55)', () => {
-  it('are not in events, states, the cache or what an authorization server repeats', async () => {
+  it('do not appear in events, states, the cache or errors of the authorization server', async () => {
     await desk.logIn()
     const { access_token: access = '', refresh_token: refresh = '' } = desk.readStored().secrets.tokens ?? {}
     const gateway = await desk.create()

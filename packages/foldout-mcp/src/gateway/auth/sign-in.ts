@@ -13,21 +13,21 @@ import { getAddress, getRenewalTime, identifySignIn, type SignInRecord } from '.
 import type { SignInStore } from './store.ts'
 import { discover, formatLogin, refreshTokens, requestTokens, SignInError, type Challenge } from './tokens.ts'
 
-/** The longest time that a timer can wait, roughly. */
+/** Roughly the longest time a timer can wait. */
 const LONGEST_TIMER_MS = 2_000_000_000
 
 export interface SignInOptions {
   readonly store: SignInStore
   onProblem(message: string): void
-  /** Called with tokens before they are used, so that they can be hidden wherever they turn up. */
+  /** Called with tokens before they are used, so that they can be hidden wherever they appear. */
   onTokens?(tokens: readonly string[]): void
-  /** Called when somebody has signed in to a server that could not be used without. */
+  /** Called when the user has signed in to a server that could not be used before. */
   onSignedIn?(): void
 }
 
 /**
- * The sign-in to one server, for all its connections: has the token at hand, and renews it before it expires, whether or not it is
- * used. Renewals happen once, however many connections and processes want one.
+ * The sign-in to one server, for all its connections. Keeps the token and renews it before it expires, whether or not it is
+ * used. A token is renewed once, however many connections and processes need it.
  */
 export class SignIn implements AuthProvider {
   readonly #server: FilledHttpServer
@@ -38,7 +38,7 @@ export class SignIn implements AuthProvider {
   #checkedAt = -Infinity
   #renewing: Promise<void> | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Looks for a sign-in, while one is needed. */
+  /** Polls for a sign-in while one is needed. */
   #watch: ReturnType<typeof setInterval> | undefined
   #failures = 0
   #isClosed = false
@@ -53,9 +53,9 @@ export class SignIn implements AuthProvider {
   }
 
   /**
-   * The token to send, renewed if it has expired; undefined if there is none.
+   * The token to send, renewed if it has expired; undefined without a sign-in.
    *
-   * @throws SignInError if somebody has to sign in again.
+   * @throws SignInError if the user has to sign in again.
    */
   async token(): Promise<string | undefined> {
     const record = await this.#load()
@@ -66,7 +66,7 @@ export class SignIn implements AuthProvider {
     return (this.#sent = this.#record?.tokens?.access_token)
   }
 
-  /** Called when the server has refused a request. Returns if it is worth sending it again. */
+  /** Called when the server has refused a request. Returns normally if the request is worth repeating. */
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     this.#challenge = await readChallenge(response)
     const sent = this.#sent
@@ -74,10 +74,10 @@ export class SignIn implements AuthProvider {
     const record = await this.#load()
     if (!isSafe(this.#server.url))
       throw new SignInError(
-        'It asks you to sign in, but its address does not begin with https://, so a token is not safe there.',
+        'It asks you to sign in, but its URL does not begin with https://, so a token is not safe there.',
       )
     if (record?.tokens) {
-      // Another process, or another request, has renewed it since.
+      // Another process or request has renewed it since.
       if (isFresh(record) || record.tokens.access_token !== sent) return
       if (!this.#canRenew(record)) await this.#end()
     } else if (!this.#isMachine) throw record ? this.#toLostError(record) : await this.#toMissingError()
@@ -89,14 +89,14 @@ export class SignIn implements AuthProvider {
     await this.#load().catch((error: unknown) => this.#options.onProblem(describeAuthFailure(error)))
   }
 
-  /** Gets a token now, for a program that signs in by itself. */
+  /** Gets a token now, for a program that signs in without a person. */
   async renew(challenge: Challenge): Promise<SignInRecord | undefined> {
     this.#challenge = challenge
     await this.#renew((await this.#load())?.tokens?.access_token)
     return this.#record
   }
 
-  /** Sends the requests of the connections: the token goes to the server itself, and to nobody else. */
+  /** Sends the connections' requests. The token goes only to the server itself. */
   readonly fetch: FetchLike = async (target, init) => {
     const headers = new Headers(init?.headers)
     if (new URL(target).origin !== this.#server.url.origin) headers.delete('authorization')
@@ -120,7 +120,7 @@ export class SignIn implements AuthProvider {
     return this.#isMachine || tokens?.refresh_token !== undefined
   }
 
-  /** What is kept, which another process may have changed. */
+  /** Reads the stored sign-in, which another process may have changed. */
   async #load(): Promise<SignInRecord | undefined> {
     if (Date.now() - this.#checkedAt < RECHECK_MS) return this.#record
     const { store } = this.#options
@@ -137,7 +137,7 @@ export class SignIn implements AuthProvider {
   }
 
   #take(record: SignInRecord | undefined): void {
-    // A file that was copied or renamed must not take a token elsewhere.
+    // A copied or renamed file must not send a token elsewhere.
     this.#record = record?.resource === getAddress(this.#server.url) ? record : undefined
     const { access_token: access, refresh_token: refresh } = this.#record?.tokens ?? {}
     this.#options.onTokens?.([access, refresh].filter((token) => token !== undefined))
@@ -145,7 +145,7 @@ export class SignIn implements AuthProvider {
     this.#schedule()
   }
 
-  /** Renews the token unless it is another one than the caller has seen by now. */
+  /** Renews the token, unless it has already changed since the caller saw it. */
   #renew(seen: string | undefined): Promise<void> {
     this.#renewing ??= this.#renewOnce(seen).finally(() => {
       this.#renewing = undefined
@@ -168,7 +168,7 @@ export class SignIn implements AuthProvider {
     if (!record?.tokens) throw record ? this.#toLostError(record) : await this.#toMissingError()
   }
 
-  /** Forgets a token that the server refuses and that cannot be renewed. */
+  /** Deletes a token that the server refuses and that cannot be renewed. */
   async #end(): Promise<never> {
     const { store } = this.#options
     const record = await store.update(this.#key, async (current) => current && { ...current, tokens: undefined })
@@ -176,13 +176,13 @@ export class SignIn implements AuthProvider {
     throw record ? this.#toLostError(record) : await this.#toMissingError()
   }
 
-  /** Only the sign-in of a person can be lost by waiting. */
+  /** Only a person's sign-in can be lost by waiting. */
   #schedule(): void {
     clearTimeout(this.#timer)
     const record = this.#record
     if (!record?.tokens?.refresh_token || this.#isClosed || this.#isMachine) return
     const pauseMs = Math.min(FIRST_RENEWAL_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_RENEWAL_PAUSE_MS)
-    // A token that lasts for an instant must not keep everybody busy.
+    // A token with a very short lifetime must not cause constant renewals.
     const dueAt = Math.max(getRenewalTime(record), record.issuedAt + SHORTEST_LIFE_MS)
     const dueMs = this.#failures > 0 ? pauseMs : Math.max(0, dueAt - Date.now())
     if (dueMs === Infinity) return
@@ -213,10 +213,12 @@ export class SignIn implements AuthProvider {
         return { ...current, wanted: scope }
       })
     const more = scope === '' ? '' : ` (${scope.slice(0, 200)})`
-    throw new SignInError(`It asks for more rights than its sign-in has${more}. Run ${formatLogin(this.#server.name)}.`)
+    throw new SignInError(
+      `It asks for more permissions than your sign-in has${more}. Run ${formatLogin(this.#server.name)}.`,
+    )
   }
 
-  /** The user signs in by another process. */
+  /** Waits for the user to sign in, which happens in another process. */
   #awaitLogin(): void {
     if (this.#isClosed || this.#watch || !this.#options.onSignedIn) return
     const look = async (): Promise<void> => {
@@ -234,11 +236,11 @@ export class SignIn implements AuthProvider {
     const { name } = this.#server
     this.#awaitLogin()
     return new SignInError(
-      `The sign-in to '${name}' no longer holds: it was revoked or has expired at ${issuer}. Run ${formatLogin(name)}.`,
+      `The sign-in to '${name}' is no longer valid: it was revoked or has expired at ${issuer}. Run ${formatLogin(name)}.`,
     )
   }
 
-  /** The error for a server that was never signed in to, by whether there is somewhere to sign in. */
+  /** The error for a server without a sign-in, depending on whether it says where to sign in. */
   async #toMissingError(): Promise<SignInError> {
     const { name } = this.#server
     this.#awaitLogin()
@@ -251,7 +253,7 @@ export class SignIn implements AuthProvider {
   }
 }
 
-/** Authorization servers count in whole seconds, so a token with a short life may end well before its time. */
+/** Authorization servers count in whole seconds, so a short-lived token may end well before its time. */
 function isFresh({ issuedAt, expiresAt = Infinity }: SignInRecord): boolean {
   const age = Date.now() - issuedAt
   return age >= 0 && age < Math.min(FRESH_TOKEN_MS, (expiresAt - issuedAt) / 4)
@@ -266,7 +268,7 @@ async function readChallenge(response: Response): Promise<Challenge> {
 
 /** The sign-ins of one server of the configuration: several if its address depends on the client. */
 export interface SignIns {
-  /** Undefined if a header of the configuration takes its place. */
+  /** Undefined if a configured header replaces it. */
   get(server: FilledHttpServer): SignIn | undefined
   close(): void
 }

@@ -52,7 +52,7 @@ function createStore(keychain?: Keychain, home = folder): SignInStore {
   })
 }
 
-/** A keychain in memory, whose entries hold a few characters. */
+/** An in-memory keychain whose entries hold only a few characters. */
 function createFakeKeychain(longest = Infinity): Keychain {
   return createKeychain(
     (account) => ({
@@ -66,8 +66,8 @@ function createFakeKeychain(longest = Infinity): Keychain {
 
 const getFile = (): string => join(folder, 'foldout/sign-ins', `${KEY}.json`)
 
-describe('sign-ins that are kept (R55)', () => {
-  it('are in a private file, replaced at once, and gone when they are removed', async () => {
+describe('stored sign-ins (R55)', () => {
+  it('are in a private file, replaced atomically, and gone when they are removed', async () => {
     const store = createStore()
     expect(await store.read(KEY)).toBeUndefined()
     expect(await store.getStamp(KEY)).toBe('')
@@ -84,7 +84,7 @@ describe('sign-ins that are kept (R55)', () => {
     expect(readdirSync(join(folder, 'foldout/sign-ins'))).toEqual([])
   })
 
-  it('are made private again if somebody has changed that', async () => {
+  it('are made private again if the permissions were changed', async () => {
     await createStore().update(KEY, async () => createRecord())
     chmodSync(getFile(), 0o644)
     expect(await createStore().read(KEY)).toEqual(createRecord())
@@ -120,7 +120,7 @@ describe('sign-ins that are kept (R55)', () => {
     expect(await createStore().read(KEY)).toEqual(createRecord())
   })
 
-  it('hold for the process if they cannot be written, and are asked for once', async () => {
+  it('last for the process if they cannot be written, with one warning', async () => {
     const file = join(folder, 'not-a-folder')
     writeFileSync(file, '')
     const store = createStore(undefined, file)
@@ -132,7 +132,7 @@ describe('sign-ins that are kept (R55)', () => {
     expect({ record, asked }).toEqual({ record: createRecord(), asked: 1 })
     expect(await store.read(KEY)).toEqual(createRecord())
     expect(problems).toEqual([
-      expect.stringContaining('The sign-in cannot be saved, and holds until this process ends'),
+      expect.stringContaining('The sign-in cannot be saved, and lasts only until this process ends'),
     ])
   })
 
@@ -164,10 +164,10 @@ describe('a keychain (R55)', () => {
     expect(entries.size).toBe(0)
   })
 
-  it('that is gone or was emptied means signing in again', async () => {
+  it('that is gone or empty requires a new sign-in', async () => {
     await createStore(createFakeKeychain()).update(KEY, async () => createRecord())
     await expect(createStore().read(KEY)).rejects.toThrow('The keychain that holds the sign-in is not available.')
-    // A new sign-in replaces what cannot be read, and so does the end of it.
+    // Signing in replaces what cannot be read, and signing out removes it.
     await createStore().replace(KEY, createRecord('another'))
     expect(await createStore().read(KEY)).toEqual(createRecord('another'))
     await createStore(createFakeKeychain()).replace(KEY, createRecord())
@@ -178,13 +178,13 @@ describe('a keychain (R55)', () => {
     expect(await createStore(createFakeKeychain()).read(KEY)).toBeUndefined()
   })
 
-  it('that cannot be read keeps what it holds when a token is to be renewed', async () => {
+  it('that cannot be read keeps its entries when a token is due for renewal', async () => {
     await createStore(createFakeKeychain()).update(KEY, async () => createRecord())
     await expect(createStore().update(KEY, async () => undefined)).rejects.toThrow('is not available')
     expect(await createStore(createFakeKeychain()).read(KEY)).toEqual(createRecord())
   })
 
-  it('keeps nothing that no file leads to', async () => {
+  it('keeps no entries without a file', async () => {
     mkdirSync(getFile(), { recursive: true })
     const store = createStore(createFakeKeychain())
     await store.update(KEY, async () => createRecord())
@@ -211,7 +211,7 @@ describe('the identity of a sign-in (R55)', () => {
     auth: undefined,
   } as const
 
-  it('is the address, the client and the account, not the name', () => {
+  it('is the URL, the client and the account, not the name', () => {
     const key = identifySignIn(server)
     expect(identifySignIn({ ...server, name: 'b' })).toBe(key)
     const urls = [
@@ -223,7 +223,7 @@ describe('the identity of a sign-in (R55)', () => {
     for (const url of urls) expect(identifySignIn({ ...server, url: new URL(url) })).not.toBe(key)
   })
 
-  it('is renewed ahead by a fifth of its life, and by five minutes at most', () => {
+  it('is renewed a fifth of its lifetime early, and five minutes at most', () => {
     const record = createRecord()
     expect(getRenewalTime({ ...record, issuedAt: 0, expiresAt: 10_000 })).toBe(8_000)
     expect(getRenewalTime({ ...record, issuedAt: 0, expiresAt: 86_400_000 })).toBe(86_100_000)
@@ -240,13 +240,13 @@ describe('requests of a sign-in (R55)', () => {
   }
   const local = (url: URL) => ({ kind: 'http', name: 'a', url, headers: { 'x-key': 'own' }, auth: undefined }) as const
 
-  it('take no endless answers', async () => {
+  it('do not accept endless responses', async () => {
     const { url, close } = await serve('x'.repeat(2_000_000))
-    await expect(createAuthFetch(local(url))(url)).rejects.toThrow('An answer for the sign-in is too long.')
+    await expect(createAuthFetch(local(url))(url)).rejects.toThrow('A response during the sign-in is too long.')
     close()
   })
 
-  it('do not repeat what they contained when they fail', async () => {
+  it('do not repeat their contents when they fail', async () => {
     const sent = { refresh_token: 'short-token', client_secret: 'short-secret', code: 'a-code' }
     const { url, close } = await serve(`You sent ${Object.values(sent).join(' and ')} as bWU6cHc= or pw-word`, 400)
     const headers = { authorization: `Basic ${Buffer.from('me:pw-word').toString('base64')}` }
@@ -260,13 +260,13 @@ describe('requests of a sign-in (R55)', () => {
     close()
   })
 
-  it('stay away from other machines without TLS, and from this one for a server elsewhere', async () => {
+  it('avoid other machines without TLS, and this machine for a server elsewhere', async () => {
     const server = local(new URL('https://tickets.example/mcp'))
     for (const target of ['http://login.example/', 'http://127.0.0.1:1/', 'http://localhost/', 'ftp://x/'])
       await expect(createAuthFetch(server)(target)).rejects.toThrow('which is not safe to use')
   })
 
-  it('have failures that are short and hide what looks like a secret', () => {
+  it('fail with short messages that hide anything like a secret', () => {
     const token = 'eyJhbGciOiJIUzI1NiJ9abcdefghijkl'
     expect(describeAuthFailure(new Error(`no: ${token}`, { cause: new Error(`deep ${token}`) }))).toBe('deep ***.')
     expect(describeAuthFailure(new Error('x '.repeat(10_000))).length).toBeLessThan(310)

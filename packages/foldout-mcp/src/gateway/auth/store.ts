@@ -9,19 +9,19 @@ import { openKeychain, type Keychain } from './keychain.ts'
 import { LOCK_PATIENCE_MS, MAX_CREDENTIAL_BYTES } from './limits.ts'
 import { parseSecrets, parseStored, type SignInRecord, type StoredRecord } from './record.ts'
 
-/** Sign-ins, kept between starts and shared by all processes of the user, or by all gateways of a store. */
+/** Stored sign-ins, shared by all processes of the user or by all gateways of a store. */
 export interface SignInStore {
   /** @throws Error if the keychain that holds its secrets cannot be read. */
   read(key: string): Promise<SignInRecord | undefined>
-  /** Another text whenever a sign-in has changed. */
+  /** A string that differs whenever a sign-in has changed. */
   getStamp(key: string): Promise<string>
   /**
-   * Changes a sign-in while no other process does; undefined removes it. If it cannot be written, the change holds for this process.
+   * Changes a sign-in under a lock; undefined removes it. If it cannot be written, the change applies to this process only.
    */
   update(key: string, change: SignInChange): Promise<SignInRecord | undefined>
-  /** The same whatever there was before, even if its secrets cannot be read any more. */
+  /** Replaces a sign-in regardless of the old one, whose secrets may be unreadable. */
   replace(key: string, record: SignInRecord | undefined): Promise<void>
-  /** Where secrets are kept. */
+  /** Where the secrets are kept. */
   getPlace(): Promise<'keychain' | 'file' | 'database'>
 }
 
@@ -30,15 +30,15 @@ export type SignInChange = (record: SignInRecord | undefined) => Promise<SignInR
 export interface SignInStoreOptions {
   readonly env: NodeJS.ProcessEnv
   onProblem(message: string): void
-  /** Default: that of the operating system. */
+  /** Default: the operating system's. */
   readonly openKeychain?: () => Promise<Keychain | undefined>
 }
 
 const OTHERS = 0o077
-/** Differs from every sign-in, and from none. */
+/** A version that matches no sign-in, not even a missing one. */
 const NOTHING = Symbol('nothing')
 
-/** Keeps one file for each sign-in, that only the user can read, and its secrets in the keychain where there is one. */
+/** Keeps one file per sign-in, readable only by the user, with its secrets in the keychain if there is one. */
 export function createSignInStore(options: SignInStoreOptions): SignInStore {
   return new FileStore(options)
 }
@@ -46,7 +46,7 @@ export function createSignInStore(options: SignInStoreOptions): SignInStore {
 class FileStore implements SignInStore {
   readonly #options: SignInStoreOptions
   readonly #folder: string
-  /** What could not be written. */
+  /** Changes that could not be written. */
   readonly #unsaved = new Map<string, SignInRecord | undefined>()
   #keychain: Promise<Keychain | undefined> | undefined
 
@@ -61,7 +61,7 @@ class FileStore implements SignInStore {
     if (!stored) return undefined
     const record = await this.#unlock(stored)
     if (record) return record
-    // Its secrets may just have been replaced by another process.
+    // Another process may just have replaced its secrets.
     const again = await this.#find(key)
     return again && this.#unlock(again)
   }
@@ -112,12 +112,12 @@ class FileStore implements SignInStore {
       const { withLock } = await import('foldout/node')
       await withLock(`${this.#getFile(key)}.lock`, work, LOCK_PATIENCE_MS)
     } catch (error) {
-      // A failure of the change itself is the caller's.
+      // If the change itself fails, the caller handles it.
       if (isChanging || (!made && !isDisk(error))) throw error
       if (!made) await work()
       this.#unsaved.set(key, made?.record)
       this.#options.onProblem(
-        `The sign-in cannot be saved, and holds until this process ends: ${(error as Error).message}`,
+        `The sign-in cannot be saved, and lasts only until this process ends: ${(error as Error).message}`,
       )
     }
     return made?.record
@@ -138,12 +138,12 @@ class FileStore implements SignInStore {
     try {
       const { size, mode } = await stat(file)
       if (size > MAX_CREDENTIAL_BYTES) throw new Error('it is too large')
-      // A backup or a copy may have made it readable for others.
+      // A backup or a copy may have made it readable to others.
       if (process.platform !== 'win32' && (mode & OTHERS) !== 0) await chmod(file, 0o600)
       return parseStored(await readFile(file, 'utf8'))
     } catch (error) {
       if (isMissing(error)) return undefined
-      // What is wrong with its text is not said, because the text is secret.
+      // The error does not say what is wrong with the text, because the text is secret.
       this.#options.onProblem(`The sign-in in ${file} cannot be read and is ignored. Sign in again.`)
       return undefined
     }
@@ -172,7 +172,7 @@ class FileStore implements SignInStore {
         else rmSync(this.#getFile(key), { force: true })
       })
     } catch (error) {
-      // No file leads to these.
+      // No file refers to these entries.
       await forget(stored)
       throw error
     }
@@ -185,7 +185,7 @@ function toRecord(
   { resource, issuer, discovery, issuedAt, expiresAt, wanted }: StoredRecord,
   { client, tokens }: ReturnType<typeof parseSecrets>,
 ): SignInRecord {
-  // Their other fields are checked by the SDK, which reads them.
+  // The SDK checks the other fields when it reads them.
   return { resource, issuer, discovery, client, tokens, issuedAt, expiresAt, wanted }
 }
 
@@ -198,13 +198,13 @@ async function toStored(key: string, record: SignInRecord, keychain: Keychain | 
   return { ...open, secrets: { keychain: name, parts: await keychain.write(name, JSON.stringify(secrets)) } }
 }
 
-/** Whether the folder cannot be written, so that nothing can be locked there either. */
+/** Whether the folder is read-only, so that no lock can be taken there either. */
 function isDisk(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR'].includes(code)
 }
 
-/** Replaces a file at once by one that only the user can read. */
+/** Replaces a file atomically with one that only the user can read. */
 function replaceFile(path: string, text: string): void {
   const draft = `${path}.${randomUUID()}.tmp`
   try {

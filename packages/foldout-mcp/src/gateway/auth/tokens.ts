@@ -6,7 +6,7 @@ import { dropUndefined } from '../fields.ts'
 import { createAuthFetch, describeAuthFailure } from './auth-fetch.ts'
 import { getAddress, isIssuer, withTokens, type SignInRecord } from './record.ts'
 
-/** Somebody has to sign in before a server can be used. The message says how. */
+/** Thrown when the user must sign in before a server can be used. The message says how. */
 export class SignInError extends Error {
   override readonly name = 'SignInError'
 }
@@ -17,14 +17,14 @@ export interface Challenge {
   readonly scope?: string
 }
 
-/** The command that signs in to a server, to be copied into a shell. */
+/** The command that signs in to a server, ready to paste into a shell. */
 export function formatLogin(name: string): string {
   return `foldout login ${/^[\w./@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`}`
 }
 
 /**
- * Renews the token of a person by the refresh token. It goes to the authorization server that gave it, whatever the server says now.
- * The record has no tokens if the authorization server refuses.
+ * Renews a person's token with the refresh token, which goes to the authorization server that issued it, whatever the server says now.
+ * If the authorization server refuses, the returned record has no tokens.
  *
  * @throws Error if the authorization server cannot be reached or fails.
  */
@@ -42,7 +42,7 @@ export async function refreshTokens(server: FilledHttpServer, record: SignInReco
         resource: discovery.resourceMetadata?.resource,
       }),
     })
-    // A server that does not say what the new token allows means the same as before.
+    // Without a scope in the response, the new token has the same scope as before.
     return withTokens(record, { ...dropUndefined({ scope: tokens.scope }), ...renewed, issuer })
   } catch (error) {
     const final: readonly string[] = [
@@ -56,16 +56,16 @@ export async function refreshTokens(server: FilledHttpServer, record: SignInReco
   }
 }
 
-/** Without its cause, whose text may be secret. */
+/** An error without its cause, whose text may be secret. */
 function toRenewalError({ name }: FilledHttpServer, error: unknown): Error {
   return new Error(`The sign-in to '${name}' cannot be renewed now: ${describeAuthFailure(error)}`)
 }
 
 /**
- * Gets a token for a program, by its secret or its key. Those go to one authorization server alone: the configured one, or the one
+ * Gets a token for a program with its secret or key, which goes to one authorization server only: the configured one, or the one
  * that the server named first.
  *
- * @throws SignInError if the server names another one now, or the authorization server refuses.
+ * @throws SignInError if the server now names a different one, or the authorization server refuses.
  */
 export async function requestTokens(
   server: FilledHttpServer,
@@ -81,7 +81,7 @@ export async function requestTokens(
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery
   const scope = auth.scope ?? challenge.scope ?? resourceMetadata?.scopes_supported?.join(' ')
   try {
-    // Fails if the server speaks for another one.
+    // Fails if the metadata is about a different server.
     const isNamed = (await selectResourceURL(server.url, provider, resourceMetadata)) !== undefined
     const resource = isNamed ? resourceMetadata?.resource : undefined
     const tokens = await fetchToken(provider, discovery.authorizationServerUrl, {
@@ -100,7 +100,7 @@ function toRefusal({ name }: FilledHttpServer, issuer: string, error: unknown): 
   return new SignInError(`The sign-in to '${name}' failed at ${issuer}: ${describeAuthFailure(error)}`)
 }
 
-/** Finds where to sign in to a server. */
+/** Finds out where to sign in to a server. */
 export async function discover(
   { url }: FilledHttpServer,
   { resourceMetadataUrl }: Challenge,
@@ -116,7 +116,7 @@ export function getIssuer({ authorizationServerMetadata, authorizationServerUrl 
 }
 
 /**
- * Fails if the secret of a client would go to an authorization server that it is not for.
+ * Fails if a client's secret would go to an authorization server it is not meant for.
  *
  * @throws SignInError
  */
@@ -128,7 +128,7 @@ export function checkIssuer({ name, auth }: FilledHttpServer, issuer: string, kn
       ? `If that is right, run foldout logout ${name} first, or set auth.issuer.`
       : 'If that is right, change auth.issuer.'
   throw new SignInError(
-    `The server '${name}' wants the sign-in to be at ${issuer}, and it is for ${expected}. ${advice}`,
+    `The server '${name}' now asks for a sign-in at ${issuer}, but its credentials are for ${expected}. ${advice}`,
   )
 }
 
@@ -154,7 +154,6 @@ function readKey(text: string): { readonly pem: string; readonly algorithm: stri
   }
   const curve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? '']
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'RS256' : curve
-  if (algorithm === undefined)
-    throw new SignInError('Its auth.privateKey must be a key of RSA or of an elliptic curve.')
+  if (algorithm === undefined) throw new SignInError('Its auth.privateKey must be an RSA or elliptic-curve key.')
   return { pem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), algorithm }
 }

@@ -10,7 +10,7 @@ import type {
   StoreDefinition,
 } from './definition.ts'
 
-/** What servers of every kind have in common. */
+/** Settings that all kinds of servers have. */
 interface CommonServer {
   readonly name: string
   readonly description: string | undefined
@@ -21,11 +21,11 @@ interface CommonServer {
   readonly idleMs: number
   readonly timeoutMs: number
   readonly maxConcurrent: number
-  /** Processes for single clients, or for single folders. */
+  /** The most processes that run for single clients or folders. */
   readonly maxProcesses: number
-  /** Tokens of a result that is not folded, in place of what holds for the gateway. Infinite if none is folded. */
+  /** Results with more tokens are folded. Overrides the gateway's setting. Infinite if none is folded. */
   readonly foldResults: number | undefined
-  /** Infinite if there is no limit but those of the protocol. */
+  /** Infinite if only the protocol's limits apply. */
   readonly maxResultBytes: number
   /** Undefined if the gateway decides. */
   readonly pin: PinMode | undefined
@@ -48,7 +48,7 @@ export interface HttpServer extends CommonServer {
   readonly kind: 'http' | 'sse'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Headers of clients that are passed on, in lower case. */
+  /** Client headers to pass on, in lower case. */
   readonly forwardHeaders: readonly string[]
   readonly auth: ServerAuth | undefined
 }
@@ -69,7 +69,7 @@ export interface ServerAuth {
   readonly account: string | undefined
 }
 
-/** A server with its texts as they are written, before variables are filled in. */
+/** A server as written, before variables are filled in. */
 export type ServerConfig = StdioServer | HttpServer
 
 /** An entry of the configuration that is invalid. */
@@ -88,19 +88,19 @@ export interface InvalidServer {
 export interface GatewayConfig {
   readonly servers: readonly ServerConfig[]
   readonly invalid: readonly InvalidServer[]
-  /** What is probably a mistake, though everything works without it. */
+  /** Probable mistakes that stop nothing. */
   readonly doubts: readonly string[]
   readonly expose: ExposureName
   readonly presets: ReadonlyMap<string, PresetDefinition>
   readonly instructions: string | undefined
-  /** Tokens of a result that is not folded. Infinite if none is folded; missing if no file says it. */
+  /** Results with more tokens are folded. Infinite if none is folded; missing if no file sets it. */
   readonly foldResults: number | undefined
   readonly rules: readonly RuleDefinition[]
   readonly quotas: readonly QuotaDefinition[]
   readonly pin: PinMode
   readonly http: HttpDefinition
   readonly audit: AuditSettings | undefined
-  /** With its variables as they are written. */
+  /** As written, with its variables. */
   readonly store: string | StoreDefinition | undefined
 }
 
@@ -119,7 +119,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Whether two configurations lead to the same view of a preset. Rules do not count: they apply at once. */
+/** Whether two configurations lead to the same view of a preset. Rules do not matter: they apply immediately. */
 export function isSameView(preset: string, before: GatewayConfig, after: GatewayConfig): boolean {
   return (
     before.expose === after.expose &&

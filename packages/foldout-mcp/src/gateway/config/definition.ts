@@ -1,6 +1,6 @@
 /**
- * A gateway as it is written down: in `foldout.config.ts`, in `foldout.config.json`, or in the `mcpServers` file of a client,
- * which is a definition too.
+ * The configuration of a gateway, in `foldout.config.ts`, in `foldout.config.json`, or in the `mcpServers` file of a client,
+ * which is also valid.
  *
  * @example
  * const definition: GatewayDefinition = { mcpServers: { files: { command: 'npx', args: ['-y', 'server-files', '.'] } } }
@@ -10,36 +10,36 @@ export interface GatewayDefinition {
   readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
   /** How clients see the tools. Default `auto`. */
   readonly expose?: ExposureName
-  /** Named views of the servers, each with an address of its own. */
+  /** Named views of the servers, each with its own URL. */
   readonly presets?: Readonly<Record<string, PresetDefinition>>
-  /** What models should know about the gateway, before the explanation of how to find tools. */
+  /** Instructions for models, placed before the explanation of how to find tools. */
   readonly instructions?: string
   /** Results with more tokens are folded: the model gets their shape, and reads parts of them. 0 folds none. Default 8,000. */
   readonly foldResults?: number
-  /** What clients may do. The first rule that fits decides; if none does, it is allowed. */
+  /** What clients may do. The first matching rule decides; without one, a call is allowed. */
   readonly rules?: readonly RuleDefinition[]
   /**
-   * What happens when a server has other definitions of tools than those that were there when it was first seen. `flag` reports
-   * new and changed tools, `hold` also keeps them from clients until `foldout approve`. Default `flag`.
+   * What happens when a server's tool definitions differ from those it had when it was first seen. `flag` reports
+   * new and changed tools, `hold` also hides them from clients until `foldout approve`. Default `flag`.
    */
   readonly pin?: PinMode
   /** Who may use the gateway over HTTP, and from where. */
   readonly http?: HttpDefinition
   /**
    * The database that any number of gateways share, usually `${DATABASE_URL}`: tools, approvals, pinned definitions, quotas, sign-ins and
-   * the audit log. Default: files of the user.
+   * the audit log. Default: the user's files.
    */
   readonly store?: string | StoreDefinition
-  /** How many calls clients may make. All that fit a call count it, and it runs if none is used up. */
+  /** How many calls clients may make. Every matching quota counts a call, which runs only if none is used up. */
   readonly quotas?: readonly QuotaDefinition[]
-  /** A file that gets one line of JSON for each call, relative to the configuration file; `true` for a table of the `store`. */
+  /** A file that gets one line of JSON per call, relative to the configuration file; `true` for a table in the `store`. */
   readonly audit?: boolean | string | AuditDefinition
 }
 
 /**
- * How many calls may be made in a time. It works like a bucket that holds so many tokens and fills up steadily: after a pause, all
- * of them can be used at once. What it names selects the calls that count, as in a {@link RuleDefinition}. Without a `store`, each
- * gateway counts for itself.
+ * How many calls may be made in a period. It works like a bucket of tokens that refills steadily: after a pause, all
+ * of them can be used at once. Its other fields select the calls that count, as in a {@link RuleDefinition}. Without a `store`, each
+ * gateway counts separately.
  *
  * @example
  * const quotas: readonly QuotaDefinition[] = [
@@ -50,12 +50,12 @@ export interface GatewayDefinition {
 export interface QuotaDefinition extends Omit<RuleDefinition, 'action' | 'reason'> {
   readonly calls: number
   readonly per: 'second' | 'minute' | 'hour' | 'day'
-  /** Each of these has the whole number to itself. Without it, all calls that fit share it. Clients choose their names themselves. */
+  /** Each of these gets the full number. Without it, all matching calls share the number. Clients choose their own names. */
   readonly each?: QuotaSubject | readonly QuotaSubject[]
 }
 
 /**
- * What a quota may be counted for.
+ * What a quota can be counted by.
  *
  * @example
  * const each: readonly QuotaSubject[] = ['user', 'tool']
@@ -80,7 +80,7 @@ export interface StoreDefinition {
 }
 
 /**
- * What is done about tools that are new or have changed since the user accepted them.
+ * What to do about tools that are new or have changed since the user accepted them.
  *
  * @example
  * const pin: PinMode = 'hold'
@@ -94,32 +94,32 @@ export type PinMode = 'off' | 'flag' | 'hold'
  * const http: HttpDefinition = { host: '0.0.0.0', tokens: [{ user: 'ada', token: '${ADA_TOKEN}' }], allowedHosts: ['tools.example'] }
  */
 export interface HttpDefinition {
-  /** The address to listen on. Other machines reach it only if there are tokens. Default `127.0.0.1`. */
+  /** The address to listen on. An address that other machines can reach requires tokens. Default `127.0.0.1`. */
   readonly host?: string
-  /** The tokens that clients need, `Authorization: Bearer <token>`, usually `${NAME}`. Without any, this machine needs none. */
+  /** The tokens that clients send as `Authorization: Bearer <token>`, usually `${NAME}`. Without any, local clients need none. */
   readonly tokens?: readonly (string | TokenDefinition)[]
-  /** The names, without port, under which clients may reach the gateway; `*` stands for any. Default: those of this machine, and the host. */
+  /** The host names, without port, that clients may use; `*` allows any. Default: this machine's names and the host. */
   readonly allowedHosts?: readonly string[]
-  /** The host names of web pages that may use it. Default: those of this machine, the host, and `allowedHosts`. */
+  /** The host names of web pages that may use it. Default: this machine's names, the host, and `allowedHosts`. */
   readonly allowedOrigins?: readonly string[]
-  /** Where clients reach the gateway, such as `https://tools.example`, if a proxy is in front of it. */
+  /** The URL that clients use, such as `https://tools.example`, if the gateway is behind a proxy. */
   readonly publicUrl?: string
 }
 
 /**
- * A token, and whose it is.
+ * A token and its user.
  *
  * @example
  * const token: TokenDefinition = { user: 'ada', token: '${ADA_TOKEN}' }
  */
 export interface TokenDefinition {
-  /** What rules and the audit log call those who have the token. */
+  /** The name of the token's user in rules and the audit log. */
   readonly user: string
   readonly token: string
 }
 
 /**
- * The audit log: who called which tool with which arguments, without secrets, and what became of it.
+ * The audit log: who called which tool with which arguments, without secrets, and how the call ended.
  *
  * @example
  * const audit: AuditDefinition = { file: 'audit.jsonl', maxBytes: 10_000_000, keep: 3 }
@@ -127,17 +127,17 @@ export interface TokenDefinition {
 export interface AuditDefinition {
   /** Without it, the log is in the `store`. */
   readonly file?: string
-  /** A larger file is moved aside to `<file>.1`, and a new one begins. Default 64 MiB. */
+  /** A larger file is renamed to `<file>.1`, and a new one begins. Default 64 MiB. */
   readonly maxBytes?: number
-  /** How many files that were moved aside are kept. Default 5. */
+  /** How many renamed files are kept. Default 5. */
   readonly keep?: number
-  /** How many days the log in the `store` goes back. Default 90. */
+  /** How many days of the log the `store` keeps. Default 90. */
   readonly keepDays?: number
 }
 
 /**
- * What may be done with tools. A rule fits if everything that it names fits, and a list fits if one of its entries does. `*` in a
- * pattern stands for any text.
+ * Allows, denies or asks about calls. A rule matches if all of its fields match, and a list matches if one of its entries does. `*` in a
+ * pattern matches any text.
  *
  * @example
  * const rules: readonly RuleDefinition[] = [
@@ -149,23 +149,23 @@ export interface AuditDefinition {
 export interface RuleDefinition {
   /** `deny` hides a tool: it is not listed, found or called. `ask` makes the user approve each call. */
   readonly action: 'allow' | 'deny' | 'ask'
-  /** How clients call themselves, whatever the case. They may call themselves anything, so this is a convenience and not a boundary. */
+  /** The names that clients give, ignoring case. Clients can give any name, so this is a convenience, not a security boundary. */
   readonly client?: string | readonly string[]
-  /** Whose token a client over HTTP has. See `http`. */
+  /** The user whose token an HTTP client sends. See `http`. */
   readonly user?: string | readonly string[]
-  /** Names of presets. Clients that chose none have the preset with the empty name, which only `*` fits. */
+  /** Names of presets. Clients without a preset have the empty name, which only `*` matches. */
   readonly preset?: string | readonly string[]
   readonly server?: string | readonly string[]
-  /** `server/tool`, by the name that the server gives the tool or by the one that clients see. */
+  /** `server/tool`, with either the server's name for the tool or the name that clients see. */
   readonly tool?: string | readonly string[]
-  /** What a server says of its tool. All that are listed must fit. A tool that says nothing counts as destructive and open to the world. */
+  /** The server's annotations of the tool, all of which must match. A tool without annotations counts as destructive and open-world. */
   readonly annotation?: RuleAnnotation | readonly RuleAnnotation[]
   /** Why a call is refused, or what the user should know before approving it. */
   readonly reason?: string
 }
 
 /**
- * What a tool may be, as its server says.
+ * An annotation that a server gives a tool.
  *
  * @example
  * const annotation: RuleAnnotation = 'destructive'
@@ -173,7 +173,7 @@ export interface RuleDefinition {
 export type RuleAnnotation = 'readOnly' | 'destructive' | 'openWorld'
 
 /**
- * How a catalog is put in front of clients.
+ * How clients see a catalog.
  *
  * @example
  * const expose: ExposureName = 'hybrid'
@@ -181,35 +181,35 @@ export type RuleAnnotation = 'readOnly' | 'destructive' | 'openWorld'
 export type ExposureName = 'auto' | 'all' | 'hybrid' | 'meta-tool' | 'two-phase' | 'code'
 
 /**
- * One server. Texts may contain `${NAME}`, `${NAME:-default}` and `${ROOT}`, the folder that the client works in. Fields that
- * other clients know and the gateway does not are ignored.
+ * One server. Texts may contain `${NAME}`, `${NAME:-default}` and `${ROOT}`, the client's working folder. Fields that
+ * only other clients understand are ignored.
  *
  * @example
  * const server: ServerDefinition = { command: 'uvx', args: ['mcp-server-git', '--repository', '${ROOT}'], required: true }
  */
 export interface ServerDefinition {
-  /** Starts a server that is talked to over standard input and output. */
+  /** The command of a server that runs as a child process, over standard input and output. */
   readonly command?: string
   readonly args?: readonly (string | number | boolean)[]
   /** Variables in addition to the few that every server gets, such as PATH. */
   readonly env?: Readonly<Record<string, string | number | boolean>>
-  /** A file with more of them, one `NAME=value` a line. Those in `env` win. */
+  /** A file with more variables, one `NAME=value` per line. Those in `env` win. */
   readonly envFile?: string
-  /** Where the server is started, relative to the configuration file. */
+  /** The server's working directory, relative to the configuration file. */
   readonly cwd?: string
-  /** The address of a server over HTTP. */
+  /** The URL of an HTTP server. */
   readonly url?: string
   readonly headers?: Readonly<Record<string, string | number | boolean>>
-  /** How to sign in to a server over HTTP. Without it, `foldout login` finds out from the server. */
+  /** How to sign in to an HTTP server. Without it, `foldout login` asks the server. */
   readonly auth?: ServerAuthDefinition
-  /** Only `sse` makes a difference: the transport that came before streamable HTTP. */
+  /** Only `sse` has an effect: it selects the transport before streamable HTTP. */
   readonly type?: string
   readonly disabled?: boolean
   /** Whether the gateway refuses to start if this server cannot be reached. */
   readonly required?: boolean
   /** `lazy` starts the server when it is first needed, `eager` with the gateway. Default `lazy`. */
   readonly start?: 'lazy' | 'eager'
-  /** Whether each client gets a process or connection of its own, for servers that keep something for their client. */
+  /** Whether each client gets its own process or connection, for servers that keep state per client. */
   readonly isolate?: boolean
   /** How long a server may go without a call before it is stopped; 0 never stops it. Default 600 seconds. */
   readonly idleSeconds?: number
@@ -217,27 +217,27 @@ export interface ServerDefinition {
   readonly timeoutSeconds?: number
   /** How many calls run at a time. Default 16. */
   readonly maxConcurrent?: number
-  /** How many processes run for single clients (`isolate`), or for single folders (`${ROOT}`). Default 64. */
+  /** The most processes that run for single clients (`isolate`) or folders (`${ROOT}`). Default 64. */
   readonly maxProcesses?: number
-  /** The same as for the gateway, for results of this server. */
+  /** Overrides the gateway's `foldResults` for this server. */
   readonly foldResults?: number
-  /** A result with more bytes of JSON becomes an error that says so. */
+  /** A result with more bytes of JSON becomes an error. */
   readonly maxResultBytes?: number
   /**
    * Names of headers, such as `x-user-token`, that clients send over HTTP and that are passed on to a server with a `url`. Clients with
    * other values get connections of their own.
    */
   readonly forwardHeaders?: readonly string[]
-  /** The same as `pin` of the gateway, for this server. */
+  /** Overrides the gateway's `pin` for this server. */
   readonly pin?: PinMode
-  /** What the server is for, in a few words that models read. */
+  /** A few words for models about what the server is for. */
   readonly description?: string
-  /** Changes to its tools, by the name that the server gives them. */
+  /** Changes to its tools, by the server's own tool names. */
   readonly tools?: Readonly<Record<string, ServerToolOverride>>
 }
 
 /**
- * How to sign in to a server over HTTP by OAuth 2.1. Texts may contain variables.
+ * How to sign in to an HTTP server with OAuth 2.1. Texts may contain variables.
  *
  * @example
  * const auth: ServerAuthDefinition = { type: 'client-credentials', clientId: 'foldout', clientSecret: '${TICKETS_SECRET}' }
@@ -245,29 +245,29 @@ export interface ServerDefinition {
 export interface ServerAuthDefinition {
   /** `oauth` signs a person in with a browser; the others sign in a program without one. Default `oauth`. */
   readonly type?: 'oauth' | 'client-credentials' | 'private-key-jwt'
-  /** The client as the authorization server knows it. Default for `oauth`: `clientMetadataUrl`, or a registration at the first login. */
+  /** The OAuth client id. Default for `oauth`: `clientMetadataUrl`, or a client registered at the first login. */
   readonly clientId?: string
   readonly clientSecret?: string
   /** The key that `private-key-jwt` signs with, in PEM (PKCS #8). */
   readonly privateKey?: string
   /** A file with that key, relative to the configuration file. */
   readonly privateKeyFile?: string
-  /** What the key signs with. Default: `RS256` for RSA, `ES256`, `ES384` or `ES512` for elliptic curves. */
+  /** The signature algorithm. Default: `RS256` for RSA, `ES256`, `ES384` or `ES512` for elliptic curves. */
   readonly algorithm?: string
-  /** What to ask for. Default: what the server says it needs. */
+  /** The scopes to request. Default: the scopes the server says it needs. */
   readonly scopes?: string | readonly string[]
-  /** The only authorization server that gets the client's secret, by its issuer. Default: the one that the server named first. */
+  /** The issuer of the only authorization server that gets the client's secret. Default: the one the server named first. */
   readonly issuer?: string
-  /** The address of a client id metadata document, for authorization servers that accept one. */
+  /** The URL of a client id metadata document, for authorization servers that accept one. */
   readonly clientMetadataUrl?: string
-  /** The port of this machine that the browser comes back to, for clients that are registered with one. Default: any free one. */
+  /** The local port for the browser's redirect, for clients registered with a fixed one. Default: any free port. */
   readonly redirectPort?: number
-  /** Tells apart several sign-ins to the same address. */
+  /** Distinguishes several sign-ins to the same URL. */
   readonly account?: string
 }
 
 /**
- * What is changed about a tool before clients see it.
+ * Changes to a tool before clients see it.
  *
  * @example
  * const override: ServerToolOverride = { name: 'create_issue', parameters: { owner: { fixed: 'acme' } }, core: true }
@@ -279,19 +279,19 @@ export interface ServerToolOverride {
   readonly hide?: boolean
   readonly category?: string
   readonly tags?: readonly string[]
-  /** Whether exposures that hide most tools list this one from the start. */
+  /** Whether this is a core tool, which exposures always list. */
   readonly core?: boolean
   readonly parameters?: Readonly<Record<string, ParameterOverride>>
   /** How long a call of this tool may go without an answer or progress. */
   readonly timeoutSeconds?: number
   /** How many calls of this tool run at a time. */
   readonly maxConcurrent?: number
-  /** A result of this tool with more bytes of JSON becomes an error that says so. */
+  /** A result of this tool with more bytes of JSON becomes an error. */
   readonly maxResultBytes?: number
 }
 
 /**
- * What is changed about a parameter: a fixed one is always sent and never shown, one with a default may be left out.
+ * Changes to a parameter. A fixed one is always sent and never shown; one with a default may be left out.
  *
  * @example
  * const parameter: ParameterOverride = { default: 20, description: 'How many results to return' }
@@ -303,7 +303,7 @@ export interface ParameterOverride {
 }
 
 /**
- * A view of the gateway: some of its servers and tools, with an exposure of its own. `*` in a pattern stands for any text.
+ * A view of the gateway: some of its servers and tools, with its own exposure. `*` in a pattern matches any text.
  *
  * @example
  * const preset: PresetDefinition = { servers: ['github', 'mail'], exclude: ['github/delete_*'], expose: 'hybrid' }
@@ -311,13 +311,13 @@ export interface ParameterOverride {
 export interface PresetDefinition {
   /** Names of servers, or patterns. Default: all of them. */
   readonly servers?: readonly string[]
-  /** Patterns over `server/tool`. Default: all tools. */
+  /** Patterns for `server/tool`. Default: all tools. */
   readonly include?: readonly string[]
-  /** Patterns over `server/tool` that are left out, even if `include` has them. */
+  /** Patterns for `server/tool` to leave out, even if `include` matches them. */
   readonly exclude?: readonly string[]
   readonly expose?: ExposureName
   readonly instructions?: string
-  /** Rules for the clients of this view. They come before those of the gateway. */
+  /** Rules for the clients of this view. They come before the gateway's rules. */
   readonly rules?: readonly RuleDefinition[]
 }
 

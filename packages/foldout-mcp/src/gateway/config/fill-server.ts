@@ -25,15 +25,15 @@ export interface FilledHttpServer {
 }
 
 /**
- * Fills the variables of a server in, and reads its file of variables.
+ * Fills in the variables of a server, and reads its `envFile`.
  *
- * @throws Error that says which one is missing, or what is wrong with the address.
+ * @throws Error that says which variable is missing, or what is wrong with the URL.
  */
 export async function fillServer(server: ServerConfig, variables: Variables): Promise<FilledServer> {
   return server.kind === 'stdio' ? fillStdioServer(server, variables) : fillHttpServer(server, variables)
 }
 
-/** Whether the server is another one for each folder that a client works in. */
+/** Whether each client folder needs its own server process. */
 export function dependsOnRoot(server: ServerConfig): boolean {
   if (server.kind !== 'stdio') {
     const auth = Object.values(server.auth ?? {}).map(String)
@@ -63,7 +63,7 @@ async function fillHttpServer(server: HttpServer, variables: Variables): Promise
   const text = fill(url)
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:')
-    throw new Error('Its url must be an address that begins with http:// or https://.')
+    throw new Error('Its url must begin with http:// or https://.')
   return { kind, name, url: parsed, headers: fillRecord(headers, fill), auth: auth && (await fillAuth(auth, fill)) }
 }
 
@@ -75,10 +75,10 @@ async function fillAuth(auth: ServerAuth, fill: (text: string) => string): Promi
     ]),
   ) as unknown as ServerAuth
   const { privateKeyFile, privateKey, issuer, clientMetadataUrl } = filled
-  if (issuer !== undefined && !URL.canParse(issuer)) throw new Error('Its auth.issuer must be an address.')
+  if (issuer !== undefined && !URL.canParse(issuer)) throw new Error('Its auth.issuer must be a URL.')
   if (clientMetadataUrl !== undefined && !/^https:\/\/[^/?#]+\/[^?#]/.test(clientMetadataUrl))
-    throw new Error('Its auth.clientMetadataUrl must be an address that begins with https:// and has a path.')
-  // Variables often hold a key in one line.
+    throw new Error('Its auth.clientMetadataUrl must begin with https:// and have a path.')
+  // Variables often hold a key on one line.
   if (privateKey !== undefined) return { ...filled, privateKey: privateKey.replaceAll('\\n', '\n') }
   if (privateKeyFile === undefined) return filled
   try {

@@ -33,7 +33,7 @@ function write(name: string, text: string): string {
 }
 
 describe('a list of servers', () => {
-  it('has servers over stdio, with arguments, variables and a folder', async () => {
+  it('has stdio servers, with arguments, variables and a folder', async () => {
     const entry = { command: 'npx', args: ['-y', 'files', 8080], env: { DEBUG: true }, cwd: 'data' }
     expect(await fill(entry)).toEqual({
       kind: 'stdio',
@@ -45,7 +45,7 @@ describe('a list of servers', () => {
     })
   })
 
-  it('has servers over HTTP, in the formats of different clients', async () => {
+  it('has HTTP servers, in the formats of different clients', async () => {
     const servers = read({
       a: { url: 'https://a.example/mcp' },
       b: { type: 'sse', url: 'https://b.example/sse' },
@@ -57,7 +57,7 @@ describe('a list of servers', () => {
     expect(await fill(entry, { TOKEN: 'secret' })).toMatchObject({ headers: { Authorization: 'Bearer secret' } })
   })
 
-  it('ignores what other clients keep there', () => {
+  it('ignores fields of other clients', () => {
     const entry = { command: 'a', type: 'stdio', tools: ['*'], autoApprove: ['x'], alwaysAllow: [], timeout: 60 }
     expect(read({ a: entry })).toMatchObject([{ kind: 'stdio', overrides: new Map() }])
   })
@@ -70,9 +70,9 @@ describe('a list of servers', () => {
     [{ args: [] }, 'It has neither a command nor a url.'],
     [{ command: 7 }, 'Its command must be a string.'],
     [{ command: 'a', args: 'b' }, 'Its args must be a list.'],
-    [{ command: 'a', args: [{}] }, 'Its args.0 must be a string, a number or true or false.'],
+    [{ command: 'a', args: [{}] }, 'Its args.0 must be a string, a number, true or false.'],
     [{ command: 'a', env: ['A=1'] }, 'Its env must be an object.'],
-    [{ command: 'a', env: { A: null } }, 'Its env.A must be a string, a number or true or false.'],
+    [{ command: 'a', env: { A: null } }, 'Its env.A must be a string, a number, true or false.'],
     [{ command: 'a', start: 'soon' }, 'Its start must be one of lazy, eager.'],
     [{ command: 'a', tools: { x: { hidden: true } } }, 'Its tools.x has no setting called hidden.'],
     ['npx a', 'The entry is not an object.'],
@@ -88,7 +88,7 @@ describe('a list of servers', () => {
 })
 
 describe('the sign-in of a server (R55)', () => {
-  it('is read with its variables, also as Cursor writes it', async () => {
+  it('is read with its variables, including the form that Cursor writes', async () => {
     const url = 'https://a.example/mcp'
     const auth = { clientId: 'me', clientSecret: '${SECRET}', scopes: ['read', 'write'] }
     expect(await fill({ url, auth }, { SECRET: 'hidden' })).toMatchObject({
@@ -110,24 +110,21 @@ describe('the sign-in of a server (R55)', () => {
       'Its auth of type private-key-jwt needs a privateKey or a privateKeyFile.',
     ],
     [{ type: 'private-key-jwt', privateKey: 'a' }, 'Its auth of type private-key-jwt needs a clientId.'],
-    [{ clientSecret: 'a' }, 'Its auth has a clientSecret and no clientId.'],
+    [{ clientSecret: 'a' }, 'Its auth has a clientSecret but no clientId.'],
     [{ redirectPort: 70_000 }, 'Its auth.redirectPort'],
   ])('is refused if it cannot work: %j', (auth, reason) => {
     const [server] = read({ a: { url: 'https://a.example', auth } })
     expect(server).toMatchObject({ reason: expect.stringContaining(reason) as string })
   })
 
-  it('is refused beside a header that says the same', () => {
+  it('is refused together with an Authorization header', () => {
     const entry = { url: 'https://a.example', headers: { authorization: 'Bearer x' }, auth: { clientId: 'a' } }
     expect(read({ a: entry })).toMatchObject([{ reason: expect.stringContaining('Remove one of them.') as string }])
   })
 
   it.each([
-    [{ issuer: 'login' }, 'Its auth.issuer must be an address.'],
-    [
-      { clientMetadataUrl: 'http://a.example/client.json' },
-      'must be an address that begins with https:// and has a path',
-    ],
+    [{ issuer: 'login' }, 'Its auth.issuer must be a URL.'],
+    [{ clientMetadataUrl: 'http://a.example/client.json' }, 'must begin with https:// and have a path'],
     [
       { type: 'private-key-jwt', clientId: 'a', privateKeyFile: 'none.pem' },
       'Its auth.privateKeyFile cannot be read: ENOENT',
@@ -147,7 +144,7 @@ describe('variables', () => {
     })
   })
 
-  it('come from a file too, which the entry outranks', async () => {
+  it('also come from a file, which the entry overrides', async () => {
     const envFile = write('.env', 'A=1\nB="two words"\n# a comment\nC=3\n')
     expect(await fill({ command: 'a', envFile, env: { C: 'own' } })).toMatchObject({
       env: { A: '1', B: 'two words', C: 'own' },
@@ -158,8 +155,8 @@ describe('variables', () => {
     [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
     [{ command: 'a', cwd: '${ROOT}' }, /It needs \$\{ROOT\}/],
     [{ command: 'a', envFile: 'missing.env' }, /^Its envFile cannot be read: ENOENT/],
-    [{ url: 'file:///etc/passwd' }, 'Its url must be an address that begins with http:// or https://.'],
-  ])('are missed with a sentence: %j', async (entry, message) => {
+    [{ url: 'file:///etc/passwd' }, 'Its url must begin with http:// or https://.'],
+  ])('are reported in a sentence if missing: %j', async (entry, message) => {
     await expect(fill(entry)).rejects.toThrow(message)
   })
 
@@ -203,7 +200,7 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     [
       'foldout.config.json',
       { mcpServers: {}, $schema: 'x', rulez: [], whatever: 1 },
-      ['"rulez".* mean "rules"', '"whatever", which does nothing.$'],
+      ['"rulez".* mean "rules"', '"whatever", which has no effect.$'],
     ],
     [
       'settings.json',
@@ -216,7 +213,7 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
       ["^The server 'a' in .*requried.*required"],
     ],
     ['.mcp.json', { mcpServers: { a: { command: 'a', ['x'.repeat(1_000_000)]: 1 }, b: 7 } }, []],
-  ] as const)('%s may have doubtful settings: %j', async (name, definition, expected) => {
+  ] as const)('%s gets warnings for doubtful settings: %j', async (name, definition, expected) => {
     const { doubts } = await readGatewayConfig([write(name, JSON.stringify(definition))])
     expect(doubts).toEqual(expected.map((pattern) => expect.stringMatching(new RegExp(pattern)) as string))
   })
@@ -231,14 +228,14 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
       /"expose" must be one of auto, all, hybrid, meta-tool, two-phase, code\.$/,
     ],
     ['{"mcpServers": {}, "presets": {"a": {"tools": []}}}', /"presets\.a" has no setting called tools\.$/],
-  ])('are refused as a whole only for what concerns all: %s', async (text, message) => {
+  ])('are refused as a whole only for mistakes outside of servers: %s', async (text, message) => {
     await expect(readGatewayConfig([write('bad.json', text)])).rejects.toThrow(message)
   })
 
-  it('may not be nested too deep for the parser', async () => {
+  it('must not be nested too deeply for the parser', async () => {
     const deep = `{"mcpServers": {}, "x": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
     const reading = readGatewayConfig([write('deep.json', deep)])
-    await expect(reading).rejects.toThrow(/is nested too deep to be read\. No configuration needs that\.$/)
+    await expect(reading).rejects.toThrow(/is nested too deeply to be a configuration\.$/)
     await expect(reading).rejects.toBeInstanceOf(UsageError)
   })
 

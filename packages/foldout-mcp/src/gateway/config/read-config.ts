@@ -12,7 +12,7 @@ import { describeMistake, findDoubts, gatewaySchema, serverSchema, type AuthInpu
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * Reads files with an `mcpServers` object. What two files both say, the later one decides; servers are merged by name.
+ * Reads files with an `mcpServers` object. Later files override earlier ones; servers are merged by name.
  *
  * @example
  * const config = await readGatewayConfig(['servers.json'])
@@ -93,7 +93,7 @@ function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
     presets: new Map(parts.flatMap(({ presets }) => [...presets])),
     instructions: parts.findLast(({ instructions }) => instructions !== undefined)?.instructions,
     foldResults: parts.findLast(({ foldResults }) => foldResults !== undefined)?.foldResults,
-    // The first rule that fits decides, so those of later files come first.
+    // The first matching rule decides, so the rules of later files come first.
     rules: parts.toReversed().flatMap(({ rules }) => rules),
     quotas: parts.flatMap(({ quotas }) => quotas),
     // The strictest one: a file that says nothing says `flag`.
@@ -132,11 +132,11 @@ function parseValue(text: string, errors: ParseError[], file: string): unknown {
   } catch (error) {
     // The parser is recursive.
     if (!(error instanceof RangeError)) throw error
-    throw new UsageError(`${file} is nested too deep to be read. No configuration needs that.`, { cause: error })
+    throw new UsageError(`${file} is nested too deeply to be a configuration.`, { cause: error })
   }
 }
 
-/** TypeScript is compiled on the way in, because Node.js before 22.18 cannot import it. */
+/** Compiles TypeScript itself, because Node.js before 22.18 cannot import it. */
 async function loadModule(file: string): Promise<unknown> {
   const path = resolve(file)
   await readText(path)
@@ -163,7 +163,7 @@ function findServers(definition: unknown, file: string): JsonObject {
 /** Reads one server. Variables are filled in when it is started, because some depend on the client. */
 function readServer(name: string, entry: unknown, folder: string): ServerConfig {
   if (!isObject(entry)) throw new Error('The entry is not an object.')
-  // Copilot has a list of tools there.
+  // Copilot keeps a list of tools in this field.
   const { tools, ...fields } = entry
   const { data, error } = serverSchema.safeParse(Array.isArray(tools) ? fields : entry)
   if (error) throw new Error(describeMistake(error, (field) => `Its ${field}`))
@@ -180,7 +180,7 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
     }
   const { command, args, env, envFile, cwd } = data
   if (!command?.trim()) throw new Error('It has neither a command nor a url.')
-  if (data.forwardHeaders) throw new Error('Its forwardHeaders need a url: a command gets no headers.')
+  if (data.forwardHeaders) throw new Error('Its forwardHeaders need a url, because a command gets no headers.')
   return {
     ...common,
     kind: 'stdio',
@@ -192,19 +192,19 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
   }
 }
 
-/** @throws Error that says what the way to sign in lacks. */
+/** @throws Error that says what is missing from the sign-in. */
 function readAuth(input: AuthInput, headers: Readonly<Record<string, string>>, folder: string): ServerAuth {
   const { type = 'oauth', CLIENT_ID, CLIENT_SECRET, scopes, privateKeyFile, ...others } = input
   const { clientId = CLIENT_ID, clientSecret = CLIENT_SECRET, privateKey } = others
   const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-  if (hasHeader) throw new Error('It has both auth and a header Authorization. Remove one of them.')
+  if (hasHeader) throw new Error('It has both auth and an Authorization header. Remove one of them.')
   if (type !== 'oauth' && clientId === undefined) throw new Error(`Its auth of type ${type} needs a clientId.`)
   if (type === 'client-credentials' && clientSecret === undefined)
     throw new Error('Its auth of type client-credentials needs a clientSecret.')
   if (type === 'private-key-jwt' && privateKey === undefined && privateKeyFile === undefined)
     throw new Error('Its auth of type private-key-jwt needs a privateKey or a privateKeyFile.')
   if (clientSecret !== undefined && clientId === undefined)
-    throw new Error('Its auth has a clientSecret and no clientId.')
+    throw new Error('Its auth has a clientSecret but no clientId.')
   return {
     type,
     clientId,
@@ -245,7 +245,7 @@ function readCommon(name: string, data: ServerInput) {
   } as const
 }
 
-/** 0 stands for any number. */
+/** 0 means no limit. */
 function toFoldTokens(tokens: number | undefined): number | undefined {
   return tokens === 0 ? Infinity : tokens
 }

@@ -50,11 +50,11 @@ const auth = z.strictObject({
 
 export type AuthInput = z.output<typeof auth>
 
-/** Headers that are about the client's own connection. A token for the gateway must not reach a server. */
+/** Headers of the client's own connection. A token for the gateway must not reach a server. */
 const OWN_HEADERS =
   /^(?:authorization|cookie|host|origin|referer|connection|keep-alive|te|trailer|upgrade|expect|date|accept.*|content-.*|transfer-.*|proxy-.*|sec-.*|mcp-.*|last-event-id)$/i
 
-/** Entries are shared with other clients, which have fields of their own. */
+/** Entries may be shared with other clients, which have their own fields. */
 export const serverSchema = z.looseObject({
   command: z.string().nullish(),
   args: z.array(scalar).nullish(),
@@ -81,7 +81,7 @@ export const serverSchema = z.looseObject({
     .array(
       z.custom<string>(
         (name) => typeof name === 'string' && /^[\w-]+$/.test(name) && !OWN_HEADERS.test(name),
-        'the name of a header of your own, not one of the protocol or with the credentials of the gateway',
+        'the name of a custom header, not a protocol header or one that carries credentials for the gateway',
       ),
     )
     .exactOptional(),
@@ -158,7 +158,7 @@ const http = z.strictObject({
   publicUrl: z
     .custom<string>(
       (url) => typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url),
-      'an address that begins with http:// or https://',
+      'a URL that begins with http:// or https://',
     )
     .exactOptional(),
 })
@@ -176,7 +176,7 @@ const store = z.strictObject({
   keyFile: text.exactOptional(),
 })
 
-/** What a file says beside its servers, which are read one by one so that a mistake in one does not cost the others. */
+/** The settings beside the servers, which are read one by one so that a mistake in one does not affect the others. */
 export const gatewaySchema = z.looseObject({
   expose: exposure.exactOptional(),
   presets: z.record(z.string(), preset).exactOptional(),
@@ -190,7 +190,7 @@ export const gatewaySchema = z.looseObject({
   store: z.union([text, store]).exactOptional(),
 }) satisfies z.ZodType<unknown, Omit<GatewayDefinition, 'mcpServers'>>
 
-/** Says in a sentence what is wrong with a value, by its first mistake. */
+/** Describes the first mistake in a value, in one sentence. */
 export function describeMistake(error: z.ZodError, subject: (field: string) => string): string {
   const [issue] = error.issues
   if (!issue) return 'It is not valid.'
@@ -216,21 +216,21 @@ function describeKind(issue: z.core.$ZodIssue): string {
   return kinds.get(expected) ?? `a ${expected}`
 }
 
-/** The only union beside that of plain values is of a text and an object. */
+/** The only unions are of plain values, and of a string and an object. */
 function describeUnion(issue: z.core.$ZodIssue): string {
   return ['audit', 'http', 'store'].includes(String(issue.path[0]))
-    ? 'a text or an object'
-    : 'a string, a number or true or false'
+    ? 'a string or an object'
+    : 'a string, a number, true or false'
 }
 
 const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...Object.keys(gatewaySchema.shape)]
 const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.shape)
-/** Not the gateway's, and welcome in its files. */
+/** Settings of other programs that are welcome in the gateway's files. */
 const FOREIGN: ReadonlySet<string> = new Set(['$schema', 'inputs'])
 
 /**
- * Settings that do nothing and were probably meant to: rules under a misspelled name protect nobody. Files of other clients have
- * settings of their own, so in those only what nearly is one of the gateway's is doubtful.
+ * Finds settings that have no effect but were probably meant to: rules under a misspelled name protect nobody. Other clients' files have
+ * settings of their own, so there only near misses of the gateway's settings are reported.
  */
 export function findDoubts(definition: JsonObject, servers: JsonObject, file: string): readonly string[] {
   const isOwn = basename(file).startsWith('foldout.config.')
@@ -247,7 +247,7 @@ export function findDoubts(definition: JsonObject, servers: JsonObject, file: st
 
 interface Unknown {
   readonly key: string
-  /** What was probably meant. */
+  /** Suggests what was probably meant. */
   readonly near: string | undefined
 }
 
@@ -259,17 +259,17 @@ function findUnknown(object: JsonObject, known: readonly string[]): readonly Unk
 
 function describeUnknown(where: string, { key, near }: Unknown): string {
   const meant = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `${where} has a setting "${key}", which does nothing.${meant}`
+  return `${where} has a setting "${key}", which has no effect.${meant}`
 }
 
-/** Whether two names differ in a letter or two. Short ones in one letter, because many short words are near each other. */
+/** Whether two names differ by a letter or two. Short names may differ by one, because many short words are close. */
 function isNear(one: string, other: string): boolean {
   const most = Math.min(one.length, other.length) > 5 ? 2 : 1
   if (Math.abs(one.length - other.length) > most) return false
   return countEdits(one.toLowerCase(), other.toLowerCase()) <= most
 }
 
-/** How many letters have to be added, removed or replaced to make one text of the other. */
+/** How many letters must be added, removed or replaced to turn one text into the other. */
 function countEdits(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {

@@ -1,7 +1,7 @@
 /** The values that texts of a configuration may refer to. */
 export interface Variables {
   readonly env: NodeJS.ProcessEnv
-  /** The folder that the client works in. */
+  /** The client's working folder. */
   readonly root: string | undefined
 }
 
@@ -19,7 +19,7 @@ export function fillVariables(text: string, { env, root }: Variables): string {
     const value = (name === 'ROOT' ? root : undefined) ?? (env[name] || fallback)
     if (value !== undefined) return value
     if (name === 'ROOT')
-      throw new Error('It needs ${ROOT}, the folder that the client works in, and the client does not name one.')
+      throw new Error('It needs ${ROOT}, the working folder of the client, but the client does not name one.')
     throw new Error(`The environment variable ${name} is not set.`)
   })
 }

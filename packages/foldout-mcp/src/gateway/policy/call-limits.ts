@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { MAX_WAITING } from '../upstreams/limits.ts'
 
-/** Limits of one tool, as the configuration sets them. */
+/** The limits of one tool, as configured. */
 export interface CallLimits {
   readonly timeoutMs: number | undefined
   readonly maxConcurrent: number | undefined
@@ -11,7 +11,7 @@ export interface CallLimits {
 
 type Call = NonNullable<RawTool['call']>
 
-/** The same call within limits. Without any, it is the call itself. */
+/** Applies limits to a call. Without limits, returns the call itself. */
 export function limitCall(tool: string, call: Call, limits: CallLimits): Call {
   const { timeoutMs, maxConcurrent, maxResultBytes } = limits
   const sized = maxResultBytes === Infinity ? call : limitSize(tool, call, maxResultBytes)
@@ -25,7 +25,7 @@ function limitSize(tool: string, call: Call, maxBytes: number): Call {
     const bytes = countBytes(result)
     if (bytes <= maxBytes) return result
     return createError(
-      `The tool '${tool}' has run, but its result has ${bytes} bytes, and the configuration allows ${maxBytes}. Ask for less at once, such as a part, a page or a filter.`,
+      `The tool '${tool}' has run, but its result has ${bytes} bytes, and the configuration allows ${maxBytes}. Ask for less at a time, such as one part, one page or a filtered result.`,
     )
   }
 }
@@ -34,12 +34,12 @@ function countBytes(result: CallResult): number {
   try {
     return Buffer.byteLength(JSON.stringify(result))
   } catch {
-    // It is nested too deep to be written, or longer than any text can be.
+    // It is nested too deeply to serialize, or longer than a string can be.
     return Infinity
   }
 }
 
-/** Progress renews the time, as it does for the time of the server. */
+/** Progress restarts the timer, as it does for the server's own timeout. */
 function limitTime(tool: string, call: Call, timeoutMs: number): Call {
   return async (args, context) => {
     const stop = new AbortController()
@@ -58,7 +58,7 @@ function limitTime(tool: string, call: Call, timeoutMs: number): Call {
       context.signal?.throwIfAborted()
       if (!stop.signal.aborted) throw error
       return createError(
-        `The tool '${tool}' gave no answer within ${timeoutMs / 1_000} seconds, which is the limit for it. It is unknown whether it has run.`,
+        `The tool '${tool}' did not answer within its limit of ${timeoutMs / 1_000} seconds. It is not known whether it has run.`,
       )
     } finally {
       clearTimeout(timer)
@@ -70,7 +70,9 @@ function limitConcurrency(tool: string, call: Call, maxConcurrent: number): Call
   const limit = pLimit(maxConcurrent)
   return async (args, context) => {
     if (limit.pendingCount >= MAX_WAITING)
-      return createError(`Tool '${tool}' was not run: ${MAX_WAITING} calls wait for it. Try again later.`)
+      return createError(
+        `Tool '${tool}' was not run: ${MAX_WAITING} calls are already waiting for it. Try again later.`,
+      )
     return limit(() => {
       context.signal?.throwIfAborted()
       return call(args, context)

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Replaces a file at once: a reader sees the old text or the new one. Only the user can read it. */
+/** Replaces a file atomically: a reader sees the old text or the new one. Only the user can read it. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await withDraft(file, text, (draft) => rename(draft, file))
 }
 
-/** Creates a file with its whole text at once. Returns whether it is new; another process may have been first. */
+/** Creates a file atomically. Returns whether it is new; another process may have been first. */
 export async function createFile(file: string, text: string): Promise<boolean> {
   try {
     await withDraft(file, text, (draft) => link(draft, file))
@@ -29,10 +29,10 @@ async function withDraft(file: string, text: string, place: (draft: string) => P
   }
 }
 
-/** Removes a file. Returns whether it was this call that did: of several at once, one gets true. */
+/** Removes a file. Returns whether this call removed it: of several simultaneous calls, one gets true. */
 export async function takeFile(file: string): Promise<boolean> {
   try {
-    // Not by `rm`, which also succeeds if another one was quicker.
+    // Not with `rm`, which also succeeds if another process was faster.
     await unlink(file)
     return true
   } catch (error) {

@@ -4,14 +4,14 @@ import type { UseContext } from '../upstreams/upstream.ts'
 
 /** Headers of a client that are passed on to a server. */
 export interface Forwarded {
-  /** Equal for clients that send the same. It says nothing about the values. */
+  /** Equal for clients that send the same values, which it does not reveal. */
   readonly key: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 const SALT = randomUUID()
 
-/** What a client sends for a server; nothing if it sends none of it. */
+/** The headers that a client sends for a server; undefined if it sends none. */
 export function readForwarded(server: ServerConfig, { peer, client }: UseContext): Forwarded | undefined {
   if (server.kind === 'stdio' || server.forwardHeaders.length === 0 || !peer?.headers) return undefined
   const { headers } = peer
@@ -24,7 +24,7 @@ export function readForwarded(server: ServerConfig, { peer, client }: UseContext
   return { key: `user:${createHash('sha256').update(identity).digest('hex')}`, headers: Object.fromEntries(sent) }
 }
 
-/** The headers of the configuration, with those of the client in their place. */
+/** The configured headers, overridden by the client's. */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
   forwarded: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ import { removeFolder } from '../../remove-folder.fixtures.ts'
 const SERVER = join(import.meta.dirname, '../server.fixtures.mjs')
 export const FULL_SERVER = join(import.meta.dirname, '../serve/full-server.fixtures.mjs')
 
-/** A folder of its own for gateways, with everything closed and removed at the end. */
+/** Gateways in a temporary folder. Everything is closed and removed at the end. */
 export interface Site {
   readonly folder: string
   readonly data: string

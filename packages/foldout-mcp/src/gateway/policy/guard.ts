@@ -6,17 +6,17 @@ import { NOBODY, type Decision, type ToolFacts, type Who } from './rules.ts'
 /** A tool of a server, as the rules see it. */
 export interface GuardedServer {
   readonly name: string
-  /** What the server calls a tool that clients see under this name. */
+  /** The server's own name for a tool that clients see under this name. */
   findOwnName(tool: string): string | undefined
-  /** The hash of the tool's definition as it is now. */
+  /** The hash of the tool's current definition. */
   hashTool(tool: string): string | undefined
 }
 
 /** The tools of a server for the clients of a preset. */
 export interface Guard {
-  /** The tools that are not denied to a client, or to everyone. */
+  /** The tools that are not denied to a client or, without one, to everyone. */
   filter(server: GuardedServer, tools: readonly RawTool[], who: Who): readonly RawTool[]
-  /** The same tools, which check each call before it runs and note it. */
+  /** Wraps the tools so that each call is checked before it runs, and logged. */
   protect(server: GuardedServer, tools: readonly RawTool[]): readonly RawTool[]
 }
 
@@ -39,7 +39,7 @@ export function createGuard(policy: Policy, preset: string): Guard {
           const who = toWho(context)
           const decision = policy.getRules(preset).decide(who, facts)
           const isCounted = policy.quotas.counts(who, facts)
-          // Most calls are allowed and not noted, and cost nothing more.
+          // Most calls are allowed and not logged, and skip all of this.
           if (decision.action === 'allow' && !isCounted && !policy.audit) return call(args, context)
           const takeQuota = (): Promise<string | undefined> => policy.quotas.take(who, facts)
           return callChecked({ policy, preset, server, tool: tool.name, decision, takeQuota, call }, args, context)
@@ -88,7 +88,7 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
   }
 }
 
-/** What became of a call. */
+/** How a call ended. */
 interface Seen {
   hasRun: boolean
   isOverQuota: boolean

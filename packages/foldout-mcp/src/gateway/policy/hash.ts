@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { isObject } from '../fields.ts'
 
 /**
- * Equal for equal JSON, whatever the order of its fields.
+ * Equal for equal JSON, regardless of field order.
  *
- * @throws RangeError if it is nested too deep to be written.
+ * @throws RangeError if it is nested too deeply to serialize.
  */
 export function hashJson(value: unknown): string {
   return hashText(JSON.stringify(value, sortFields) ?? 'null')

@@ -27,7 +27,7 @@ const define = (more: Partial<GatewayDefinition> = {}): GatewayDefinition => ({
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('R56 tokens over HTTP', () => {
-  it('are needed, and say where to read about it', async () => {
+  it('are required, and the refusal names the metadata document', async () => {
     const gateway = await site.create(define({ presets: { work: {} } }), { env: { ...process.env, ...ENV } })
     const { url } = await gateway.http()
     const { origin } = new URL(url)
@@ -64,7 +64,7 @@ describe('R56 tokens over HTTP', () => {
       }
   })
 
-  it('say who a client is, for rules', async () => {
+  it('identify a client for rules', async () => {
     const rules = [{ action: 'allow', user: 'ada' }, { action: 'deny' }] as const
     const gateway = await site.create(define({ rules }), { env: { ...process.env, ...ENV } })
     const { url } = await gateway.http()
@@ -79,7 +79,7 @@ describe('R56 tokens over HTTP', () => {
     }
   })
 
-  it('are checked before anything listens, and other machines are kept out without them', async () => {
+  it('are checked before the gateway listens, and without them other machines are kept out', async () => {
     const without = await site.create(define({ http: {} }))
     for (const host of ['0.0.0.0', '::', '192.168.0.1'])
       await expect(without.http({ host, allowedHosts: ['*'] })).rejects.toThrow(/^Other machines can reach/)
@@ -93,19 +93,19 @@ describe('R56 tokens over HTTP', () => {
     await expect(twice.http()).rejects.toThrow(/have the same token/)
   })
 
-  it('can be replaced while the gateway runs, and not be taken away', async () => {
+  it('can be replaced while the gateway runs, but not removed', async () => {
     const gateway = await site.create(define({ http: { tokens: ['the-first-token'] } }))
     const { url } = await gateway.http()
     await gateway.update(define({ http: { tokens: ['the-second-token'] } }))
     await expect(site.connect(url, { headers: bearer('the-first-token') })).rejects.toThrow(/token|401|unauthorized/i)
     await site.connect(url, { headers: bearer('the-second-token') })
-    await expect(gateway.update(define({ http: {} }))).rejects.toThrow(/cannot be taken away/)
+    await expect(gateway.update(define({ http: {} }))).rejects.toThrow(/cannot be removed/)
     await expect(site.connect(url)).rejects.toThrow(/token|401|unauthorized/i)
   })
 })
 
 describe('R56 forwarded headers', () => {
-  /** A server that says which headers it gets. */
+  /** A server that reports the headers it gets. */
   async function serveHeaders(): Promise<string> {
     const call = async (_args: unknown, { peer }: CallContext) => ({
       content: [
@@ -165,7 +165,7 @@ describe('R56 limits of a tool', () => {
     { name: 'hang', description: 'Waits.', does: 'hang' },
     { name: 'echo', description: 'Repeats.' },
   ]
-  it('hold for its result, its time, and how many calls run', async () => {
+  it('bound its result, its time and its concurrent calls', async () => {
     const more: ServerDefinition = {
       maxResultBytes: 5_000,
       tools: {
@@ -184,7 +184,7 @@ describe('R56 limits of a tool', () => {
     const hung = await Promise.all([catalog.call('hang', {}), catalog.call('hang', {})])
     for (const result of hung)
       expect(getText(result)).toBe(
-        "The tool 'hang' gave no answer within 0.05 seconds, which is the limit for it. It is unknown whether it has run.",
+        "The tool 'hang' did not answer within its limit of 0.05 seconds. It is not known whether it has run.",
       )
     const many = await Promise.all(Array.from({ length: 50 }, () => catalog.call('echo', {})))
     expect(many.filter(({ isError }) => isError)).toEqual([])

@@ -1,4 +1,4 @@
-// An MCP server over stdio that says everything it knows, everywhere, for tests: `node leaky-server.fixtures.mjs`.
+// An MCP server over stdio that leaks everything it knows, everywhere, for tests: `node leaky-server.fixtures.mjs`.
 import { createInterface } from 'node:readline'
 
 const secrets = Object.entries(process.env)

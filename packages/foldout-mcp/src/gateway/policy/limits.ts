@@ -4,10 +4,10 @@ export const MIN_SECRET_LENGTH = 8
 /** How many secrets that became known while the gateway runs, such as those in client headers, are hidden at a time. */
 export const MAX_LATE_SECRETS = 10_000
 
-/** How long an approval may be given after it was asked for, and used after it was given. */
+/** How long an approval can be given after it was requested, and used after it was given. */
 export const APPROVAL_MS = 600_000
 
-/** How many calls may wait for an approval at a time. Further ones are refused. */
+/** How many calls may wait for an approval at a time. Any more are refused. */
 export const MAX_APPROVALS = 1_000
 
 /** The longest server state that is kept while the user of an approved call answers its questions. */
@@ -33,10 +33,10 @@ export const MAX_AUDIT_TEXT = 1_000
 /** How many characters of a call's arguments the audit log keeps. Longer arguments are left out. */
 export const MAX_AUDIT_ARGUMENTS = 65_536
 
-/** How many characters of the audit log may wait for the disk. Further lines are counted and left out. */
+/** How many characters of the audit log may wait for the disk. Any more lines are counted and dropped. */
 export const MAX_AUDIT_WAITING = 16_777_216
 
-/** A larger file with pinned definitions counts as damaged. */
+/** A file of pinned definitions larger than this counts as damaged. */
 export const MAX_PIN_BYTES = 134_217_728
 
 /** The shortest token that the gateway accepts over HTTP. A shorter token could be guessed, and could not be hidden. */

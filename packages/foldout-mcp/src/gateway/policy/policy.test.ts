@@ -36,7 +36,7 @@ const useTool = (client: Client, name: string, args: object = {}) =>
   callTool(client, 'use_tool', { name, arguments: args })
 
 describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) => {
-  it('does not list, find or call what is denied, by any way', async () => {
+  it('cannot list, find or call what is denied, in any way', async () => {
     const gateway = await site.create(define({ expose: 'hybrid', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))
     const { url } = await gateway.http()
     const client = await site.connect(url, { mode })
@@ -49,7 +49,7 @@ describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) 
     expect((await useTool(client, 'get_note')).isError).toBeUndefined()
   })
 
-  it('is not run by a program either', async () => {
+  it('cannot run it from a program either', async () => {
     const gateway = await site.create(define({ expose: 'code', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))
     const { url } = await gateway.http()
     const client = await site.connect(url, { mode })
@@ -96,7 +96,7 @@ describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) 
     expect(asked).toHaveBeenCalledTimes(3)
   })
 
-  it('is asked for an approval first and then by the server', async () => {
+  it('is asked for approval first, and then by the server', async () => {
     const gateway = await site.create({
       mcpServers: { full: { command: process.execPath, args: [FULL_SERVER] } },
       rules: [{ action: 'ask', tool: 'full/ask_color' }],
@@ -110,17 +110,17 @@ describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) 
     expect(asked).toHaveBeenCalledTimes(2)
   })
 
-  it('that cannot ask its user is told what the user can do, and an approval there counts once', async () => {
+  it('that cannot ask its user learns what the user can do, and the approval counts once', async () => {
     const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask', tool: '*/delete_*' }] }))
     const { url } = await gateway.http()
     const client = await site.connect(url, { mode })
     const refusal = getText(await callTool(client, 'delete_note', { id: 1 }))
     const [, id = ''] = /foldout approve --call ([0-9a-f]{16})/.exec(refusal) ?? []
     expect(refusal).toBe(
-      `Tool 'notes/delete_note' was not run: the user has to approve it. Ask the user to run "foldout approve --call ${id}" within 10 minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it for good.`,
+      `Tool 'notes/delete_note' was not run: the user has to approve it. Ask the user to run "foldout approve --call ${id}" within 10 minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it permanently.`,
     )
     const files = createApprovalFiles(join(site.data, 'approvals'))
-    // Asked again, it is the same call that waits.
+    // Repeating the call does not add a second waiting call.
     await callTool(client, 'delete_note', { id: 1 })
     expect(await files.list()).toMatchObject([
       { id, tool: 'notes/delete_note', client: 'test', preset: '', arguments: '{\n  "id": 1\n}' },
@@ -137,7 +137,7 @@ describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) 
 })
 
 describe('R56 approvals', () => {
-  it('are forged in vain: another state, another tool, other arguments, a second time', async () => {
+  it('cannot be forged: with another state, another tool, other arguments, or twice', async () => {
     const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask' }] }))
     const { url } = await gateway.http()
     const client = await site.connect(url, { mode: 'auto', capabilities: { elicitation: {} } })
@@ -183,7 +183,7 @@ describe('R56 approvals', () => {
     expect(await send('delete_note', { id: 1 })).toMatchObject(isQuestion)
     expect(await send('delete_note', { id: 1 }, 'foldout-approval-guess')).toMatchObject(isQuestion)
     expect(await send('delete_note', { id: 2 }, states[0])).toMatchObject({ isError: true })
-    // A state that was tried for another call is used up.
+    // A state that was tried with another call is used up.
     expect(await send('delete_note', { id: 1 }, states[0])).toMatchObject(isQuestion)
     expect(await send('get_note', { id: 1 }, states[1])).toMatchObject({ isError: true })
     expect((await send('delete_note', { id: 1 }, states[2]))['isError']).toBeUndefined()
@@ -191,7 +191,7 @@ describe('R56 approvals', () => {
     await client.close()
   })
 
-  it('cannot be given for names that are paths, or for what is damaged or expired', async () => {
+  it('cannot be given for ids that are paths, or for damaged or expired calls', async () => {
     let time = 1_000
     const files = createApprovalFiles(join(site.data, 'approvals'), () => time)
     for (const id of ['../../etc/passwd', '', 'x'.repeat(10_000), '__proto__'])
@@ -229,7 +229,7 @@ describe('R56 a denied call', () => {
     expect(await gateway.approvals.list()).toMatchObject([{ tool: 'notes/delete_note', arguments: '{\n  "id": 2\n}' }])
   })
 
-  it('is decided once, by the first of several who decide', async () => {
+  it('is decided once, by the first of several decisions', async () => {
     const files = createApprovalFiles(join(site.data, 'approvals'))
     const id = '0123456789abcdef'
     const call = {
@@ -248,7 +248,7 @@ describe('R56 a denied call', () => {
 })
 
 describe('R56 a change of the rules', () => {
-  it('applies to clients that are connected', async () => {
+  it('applies to connected clients', async () => {
     const gateway = await site.create(define({ expose: 'all' }))
     const { url } = await gateway.http()
     const client = await site.connect(url)
@@ -260,7 +260,7 @@ describe('R56 a change of the rules', () => {
     expect((await callTool(client, 'get_note')).isError).toBe(true)
   })
 
-  it('hides everything of a server that is denied', async () => {
+  it('hides everything of a denied server', async () => {
     const mcpServers = { full: { command: process.execPath, args: [FULL_SERVER] }, notes: serveTools(TOOLS) }
     const gateway = await site.create({
       mcpServers,
@@ -300,7 +300,7 @@ describe('R56 the audit log', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
 
-  it('names the client, the inner tool, its arguments without secrets, and what became of it', async () => {
+  it('names the client, the inner tool, its arguments without secrets, and the outcome', async () => {
     const file = join(site.folder, 'logs', 'audit.jsonl')
     const definition = define({ expose: 'hybrid', audit: file, rules: [{ action: 'ask', tool: '*/delete_*' }] })
     const mcpServers = { notes: serveTools(TOOLS, { env: { ANYTHING: 'secret-of-the-server' } }) }
@@ -328,7 +328,7 @@ describe('R56 the audit log', () => {
     ])
   })
 
-  it('is moved aside when it is large', async () => {
+  it('is rotated when it is large', async () => {
     const file = join(site.folder, 'audit.jsonl')
     const gateway = await site.create(define({ audit: { file, maxBytes: 1_000, keep: 2 } }))
     const catalog = await gateway.getCatalog()
@@ -339,17 +339,14 @@ describe('R56 the audit log', () => {
     for (const name of names) read(join(site.folder, name))
   })
 
-  it.skipIf(process.platform !== 'linux')(
-    'that cannot be written, because the disk is full, fails no call',
-    async () => {
-      const gateway = await site.create(define({ audit: '/dev/full' }))
-      const catalog = await gateway.getCatalog()
-      for (let i = 0; i < 3; i++) expect((await catalog.call('get_note', {})).isError).toBeUndefined()
-      await gateway.close()
-      expect(site.events.filter(({ type }) => type === 'problem')).toMatchObject([
-        { message: expect.stringMatching(/^The audit log \/dev\/full cannot be written: ENOSPC/) },
-        { message: '3 calls are missing in the audit log /dev/full, which could not be written.' },
-      ])
-    },
-  )
+  it.skipIf(process.platform !== 'linux')('fails no call if the disk is full', async () => {
+    const gateway = await site.create(define({ audit: '/dev/full' }))
+    const catalog = await gateway.getCatalog()
+    for (let i = 0; i < 3; i++) expect((await catalog.call('get_note', {})).isError).toBeUndefined()
+    await gateway.close()
+    expect(site.events.filter(({ type }) => type === 'problem')).toMatchObject([
+      { message: expect.stringMatching(/^The audit log \/dev\/full cannot be written: ENOSPC/) },
+      { message: '3 calls are missing from the audit log /dev/full, which could not be written.' },
+    ])
+  })
 })

@@ -16,15 +16,15 @@ import { findConfigSecrets, type Secrets } from './secrets.ts'
 
 export interface PolicyOptions {
   readonly store: GatewayStore
-  /** The secrets that are hidden, which may have some already. */
+  /** The secrets to hide. May already contain some. */
   readonly secrets: Secrets
   readonly variables: Variables
   readonly onProblem: (message: string) => void
 }
 
-const NO_AUDIT_STORE = 'The audit log is to be in the store, and there is none. Name a "store", or give "audit" a file.'
+const NO_AUDIT_STORE = '"audit" is true, but there is no store. Set "store", or give "audit" a file.'
 
-/** What clients of a gateway may do, and what is noted of it. It changes with the configuration. */
+/** What clients of a gateway may do and what is logged. Changes with the configuration. */
 export class Policy {
   readonly secrets: Secrets
   readonly approvals: Approvals
@@ -47,7 +47,7 @@ export class Policy {
     this.quotas = createQuotas(options.store.quotas)
   }
 
-  /** Says who sends a request over HTTP; nothing is asked if there are no tokens. */
+  /** Identifies the sender of an HTTP request. Without tokens, anyone may send. */
   get authorize(): Authorize | undefined {
     const { publicUrl } = this.#config.http
     if (!this.#config.http.tokens?.length) return undefined
@@ -55,7 +55,7 @@ export class Policy {
   }
 
   /**
-   * Reads the tokens of a configuration, for a gateway that is served over HTTP.
+   * Reads the tokens of a configuration, for a gateway that serves HTTP.
    *
    * @throws UsageError if one is missing or too short.
    */
@@ -65,7 +65,7 @@ export class Policy {
     return tokens
   }
 
-  /** From now on, these tokens count. */
+  /** Makes these tokens the valid ones. */
   useTokens(tokens: readonly Token[]): void {
     this.#tokens = tokens
   }
@@ -74,7 +74,7 @@ export class Policy {
     return this.#audit
   }
 
-  /** Makes the secrets of a configuration known, before anything of it is used. */
+  /** Registers the secrets of a configuration before anything in it is used. */
   learn(config: GatewayConfig): void {
     this.secrets.add(findConfigSecrets(config, this.#options.variables))
   }
@@ -108,7 +108,7 @@ export class Policy {
     if (audit && 'keepDays' in audit && !this.#options.store.audit) throw new UsageError(NO_AUDIT_STORE)
   }
 
-  /** Those of the preset come first. */
+  /** The preset's rules come first. */
   getRules(preset: string): Rules {
     const known = this.#rules.get(preset)
     if (known) return known

@@ -12,7 +12,7 @@ const decide = (rules: readonly RuleDefinition[], facts: ToolFacts, who = NOBODY
   createRules(rules).decide(who, facts).action
 
 describe('R56 rules', () => {
-  it('are tried in order, and allow what no rule fits', () => {
+  it('are tried in order, and allow what no rule matches', () => {
     const rules: readonly RuleDefinition[] = [
       { action: 'allow', tool: 'mail/get_*' },
       { action: 'ask', server: ['mail', 'chat'] },
@@ -33,7 +33,7 @@ describe('R56 rules', () => {
     ['destructive', { readOnlyHint: true, destructiveHint: true }, false],
     ['openWorld', {}, true],
     ['openWorld', { openWorldHint: false }, false],
-  ] as const)('take a tool for %s that says %j: %j', (annotation, annotations, fits) => {
+  ] as const)('decide whether a tool is %s from its annotations %j: %j', (annotation, annotations, fits) => {
     expect(decide([{ action: 'deny', annotation }], tool('a/b', { annotations }))).toBe(fits ? 'deny' : 'allow')
   })
 
@@ -43,7 +43,7 @@ describe('R56 rules', () => {
     expect(decide(rules, tool('a/b', { annotations: { openWorldHint: false } }))).toBe('allow')
   })
 
-  it('fit a tool by either of its names, and whatever invisible characters are in them', () => {
+  it('match a tool by either of its names, ignoring invisible characters', () => {
     const rules: readonly RuleDefinition[] = [{ action: 'deny', tool: 'a/delete' }]
     expect(decide(rules, tool('a/x', { names: ['delete', 'erase'] }))).toBe('deny')
     expect(decide(rules, tool('a/x', { names: ['erase', 'delete'] }))).toBe('deny')
@@ -51,7 +51,7 @@ describe('R56 rules', () => {
     expect(decide([{ action: 'deny', tool: 'a/__proto__' }], tool('a/__proto__'))).toBe('deny')
   })
 
-  it('know clients whatever their case, and users exactly', () => {
+  it('match clients ignoring case, and users exactly', () => {
     const rules: readonly RuleDefinition[] = [
       { action: 'deny', client: 'cursor*' },
       { action: 'ask', user: 'ada' },
@@ -80,16 +80,16 @@ describe('R56 rules', () => {
     expect(decide(rules, tool('a/x', { names: ['a'.repeat(1_000_000)] }))).toBe('allow')
   })
 
-  it('are reported if they name what does not exist', () => {
+  it('are reported if they name something that does not exist', () => {
     const rules: readonly RuleDefinition[] = [
       { action: 'deny', server: 'gitub' },
       { action: 'deny', tool: ['gihtub/x', '*/y'] },
       { action: 'ask', preset: 'wrok', server: 'git*' },
     ]
     expect(findIdleRules(rules, ['github'], ['work'])).toEqual([
-      "A rule names the server 'gitub', and the configuration has none that fits.",
-      "A rule names the server 'gihtub', and the configuration has none that fits.",
-      "A rule names the preset 'wrok', and the configuration has none that fits.",
+      "A rule names the server 'gitub', which matches nothing in the configuration.",
+      "A rule names the server 'gihtub', which matches nothing in the configuration.",
+      "A rule names the preset 'wrok', which matches nothing in the configuration.",
     ])
   })
 })
@@ -112,7 +112,7 @@ describe('R56 mistakes in rules', () => {
     ],
     [{ rules: {} }, 'f.json: "rules" must be a list.'],
     [{ audit: { file: 'a', size: 1 } }, 'f.json: "audit" has no setting called size.'],
-    [{ audit: 7 }, 'f.json: "audit" must be a text or an object.'],
+    [{ audit: 7 }, 'f.json: "audit" must be a string or an object.'],
   ])('%j: %s', (more, message) => {
     expect(() => read(more)).toThrow(new UsageError(message))
   })

@@ -3,19 +3,19 @@ import type { RuleAnnotation, RuleDefinition } from '../config/definition.ts'
 import { hasParts } from '../fields.ts'
 import { toVisible } from './visible.ts'
 
-/** Who asks. */
+/** The client that makes the call. */
 export interface Who {
-  /** As the client calls itself. */
+  /** The name the client gave. */
   readonly client: string | undefined
-  /** Whose token it has. */
+  /** The user whose token it sent. */
   readonly user: string | undefined
 }
 
-/** The tool that is asked for, and where. */
+/** The requested tool, and the preset it is in. */
 export interface ToolFacts {
   readonly preset: string
   readonly server: string
-  /** The name that the server gives the tool, and the one that clients see. */
+  /** The server's name for the tool, and the name that clients see. */
   readonly names: readonly string[]
   readonly annotations: ToolAnnotations | undefined
 }
@@ -30,9 +30,9 @@ export interface Rules {
   decide(who: Who, tool: ToolFacts): Decision
   /** The decision, if it is the same for every client. */
   decideForAll(tool: ToolFacts): Decision | undefined
-  /** Whether everything of a server is denied to a client, not only its tools. */
+  /** Whether a server is denied to a client as a whole, not only its tools. */
   deniesServer(who: Who, preset: string, server: string): boolean
-  /** Equal for clients for which every decision is the same. */
+  /** Equal for clients that get the same decision for every call. */
   getProfile(who: Who): string
 }
 
@@ -58,7 +58,7 @@ export function createRules(definitions: readonly RuleDefinition[]): Rules {
   }
 }
 
-/** Which calls something is about. */
+/** Selects calls. */
 export interface Selector {
   fitsWho(who: Who): boolean
   fitsTool(tool: ToolFacts): boolean
@@ -66,9 +66,9 @@ export interface Selector {
 
 interface Rule extends Selector {
   readonly decision: Decision
-  /** Whether it depends on who asks. */
+  /** Whether the selection depends on the client. */
   readonly isPersonal: boolean
-  /** Whether it is about a server as a whole. */
+  /** Whether it selects a server as a whole. */
   fitsServer(preset: string, server: string): boolean
 }
 
@@ -101,14 +101,14 @@ export function compileSelector(patterns: Omit<RuleDefinition, 'action' | 'reaso
   }
 }
 
-/** As the protocol says: what a server does not say counts as the more dangerous. */
+/** As in the protocol, a missing annotation counts as the more dangerous value. */
 const HINTS: Readonly<Record<RuleAnnotation, (hints: ToolAnnotations) => boolean>> = {
   readOnly: ({ readOnlyHint }) => readOnlyHint === true,
   destructive: ({ readOnlyHint, destructiveHint }) => readOnlyHint !== true && destructiveHint !== false,
   openWorld: ({ openWorldHint }) => openWorldHint !== false,
 }
 
-/** A test for texts that fit one of the patterns. Without patterns, every text fits. */
+/** Creates a test for texts that match one of the patterns. Without patterns, every text matches. */
 function compilePatterns(
   given: string | readonly string[] | undefined,
   normalize = (text: string): string => text,
@@ -122,7 +122,7 @@ export function toList<Item>(given: Item | readonly Item[]): readonly Item[] {
   return Array.isArray(given) ? (given as readonly Item[]) : [given as Item]
 }
 
-/** What rules name that does not exist: a rule with a typing error protects nothing. */
+/** Finds names in rules that do not exist: a rule with a typo protects nothing. */
 export function findIdleRules(
   rules: readonly Pick<RuleDefinition, 'server' | 'tool' | 'preset'>[],
   servers: readonly string[],
@@ -130,7 +130,7 @@ export function findIdleRules(
   what = 'rule',
 ): readonly string[] {
   const describe = (kind: string, name: string): string =>
-    `A ${what} names the ${kind} '${name}', and the configuration has none that fits.`
+    `A ${what} names the ${kind} '${name}', which matches nothing in the configuration.`
   const findMissing = (kind: string, patterns: readonly string[], names: readonly string[]): readonly string[] =>
     patterns
       .filter((pattern) => pattern !== '*' && !names.some(compilePatterns(pattern)))

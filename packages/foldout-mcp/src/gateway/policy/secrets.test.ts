@@ -10,12 +10,12 @@ import { createSecrets, findConfigSecrets } from './secrets.ts'
 
 const LEAKY = join(import.meta.dirname, 'leaky-server.fixtures.mjs')
 
-/** Texts that could be secrets. The mark that stands for one, and what consists of it, cannot be hidden by itself. */
+/** Texts that could be secrets, except the mark that replaces one and texts made of it, which cannot be hidden. */
 const secret = fc
   .string({ unit: 'grapheme', minLength: 8, maxLength: 60 })
   .filter((text) => !text.includes('*') && text.length >= 8 && text.trim() === text)
 
-/** Every form in which a secret must not turn up. */
+/** Every form in which a secret must not appear. */
 function listForms(text: string): readonly string[] {
   const bytes = Buffer.from(text)
   return [
@@ -28,7 +28,7 @@ function listForms(text: string): readonly string[] {
 }
 
 describe('R56 secrets', () => {
-  it('are found in a text in every form, wherever they are and however they overlap', () => {
+  it('are found in a text in every form and position, even if they overlap', () => {
     fc.assert(
       fc.property(
         fc.array(secret, { minLength: 1, maxLength: 5 }),
@@ -58,7 +58,7 @@ describe('R56 secrets', () => {
     )
   })
 
-  it('leave everything else as it is, also very large and very deep', () => {
+  it('leave everything else unchanged, even if it is very large and very deep', () => {
     const { hide, hideIn } = createSecrets(['a-secret-value', 'short'])
     const text = 'short words, '.repeat(300_000)
     expect(hide(text)).toBe(text)
@@ -98,7 +98,7 @@ describe('R56 secrets of a configuration', () => {
       .join('\n')
   }
 
-  it('are not the folders that a shell works in, nor files that exist, whatever the variables are called', () => {
+  it("are not a shell's folders or paths of existing files, whatever the variables are called", () => {
     const { folder } = site
     const env = {
       PWD: folder,
@@ -115,7 +115,7 @@ describe('R56 secrets of a configuration', () => {
 
   it('reach no event, error, definition, log, cache, pin, recording or audit log', { timeout: 60_000 }, async () => {
     const [inEnv = '', inFile = '', inVariable = '', inArgument = ''] = fc.sample(printable, 4)
-    // It says everything that it is given.
+    // The server repeats everything it gets.
     const envFile = join(site.folder, 'secrets.env')
     writeFileSync(envFile, `LEAK_FILE='${inFile.replaceAll("'", '')}'\n`)
     const seen: unknown[] = []

@@ -7,21 +7,21 @@ import { fillVariables, type Variables } from '../config/variables.ts'
 import { isObject } from '../fields.ts'
 import { MAX_LATE_SECRETS, MIN_SECRET_LENGTH } from './limits.ts'
 
-/** The secrets that the gateway knows: values of its configuration, and those that became known later. */
+/** The secrets that the gateway knows: values from its configuration, and others it learned later. */
 export interface Secrets {
-  /** From now on, these are hidden. */
+  /** Hides these from now on. */
   add(values: readonly string[]): void
-  /** A text without them. */
+  /** Removes the secrets from a text. */
   hide(text: string): string
-  /** JSON without them, in values and in the names of fields. The same object if there are none in it. */
+  /** Removes the secrets from the values and keys of JSON. Returns the same object if it has none. */
   hideIn<Value>(value: Value): Value
 }
 
-/** What is nested deeper is hidden as a whole. */
+/** Values nested deeper than this are hidden as a whole. */
 const MAX_DEPTH = 200
 
 export function createSecrets(values: readonly string[] = []): Secrets {
-  /** What is looked for, by the secret that it is a form of. */
+  /** The texts to look for, each with the secret it is a form of. */
   const known = new Map<string, readonly string[]>()
   let needles: readonly string[] = []
 
@@ -53,7 +53,7 @@ export function createSecrets(values: readonly string[] = []): Secrets {
     hide,
     hideIn(value) {
       if (needles.length === 0) return value
-      // Most texts have no secrets, and looking through one long text is quicker than through many short ones.
+      // Most texts have no secrets, and searching one long text is faster than searching many short ones.
       const text = toJson(value)
       const isClean = text !== undefined && !needles.some((needle) => text.includes(needle))
       return isClean ? value : (hideDeep(value, 0) as typeof value)
@@ -69,7 +69,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** The forms in which a secret may turn up: as it is, in JSON, in an address, and encoded. */
+/** The forms in which a secret may appear: plain, in JSON, in a URL, and encoded. */
 function listForms(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1)
   const address = encodeAddress(value)
@@ -85,17 +85,17 @@ function listForms(value: string): readonly string[] {
 }
 
 function encodeAddress(value: string): string {
-  // Half of a character cannot be encoded.
+  // A lone surrogate cannot be encoded.
   return encodeURIComponent(value.replaceAll(/\p{Surrogate}/gu, '\uFFFD'))
 }
 
-/** What base64 makes of a secret within a longer text, where it begins at any of three places of a group. */
+/** The base64 of a secret inside a longer text, for each of the three offsets at which it may begin. */
 function listBase64(value: string, offset: number): readonly string[] {
   const bytes = Buffer.from(value)
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString('base64')
     .replaceAll('=', '')
-  // The characters at the ends also depend on what is beside the secret.
+  // The characters at the ends also depend on the text next to the secret.
   const start = Math.ceil((offset * 8) / 6)
   const end = Math.floor(((offset + bytes.length) * 8) / 6)
   const core = encoded.slice(start, end)
@@ -114,7 +114,7 @@ function findAll(text: string, needle: string): readonly Range[] {
   return found
 }
 
-/** The text with each range, or what ranges cover together, replaced. */
+/** Replaces each range in a text. Overlapping ranges are merged. */
 function cutOut(text: string, ranges: readonly Range[]): string {
   const kept: string[] = []
   let from = 0
@@ -127,17 +127,17 @@ function cutOut(text: string, ranges: readonly Range[]): string {
   return `${kept.join('')}${text.slice(from)}`
 }
 
-/** Values that say nothing, though they stand where secrets do. */
+/** Harmless values that often appear where secrets do. */
 const ORDINARY: ReadonlySet<string> = new Set(
   'production development localhost 127.0.0.1 disabled enabled standard application/json text/event-stream'.split(' '),
 )
 
-/** Where a shell is and was. Their names look like those of passwords. */
+/** The shell's current and previous folder, whose names (`PWD`) look like passwords. */
 const WORKING_FOLDERS: ReadonlySet<string> = new Set(['PWD', 'OLDPWD'])
 
 /** Whether a value is certainly not a secret: hiding it would only make messages hard to read. */
 function isOrdinary(name: string, value: string): boolean {
-  // What is in the file may be secret, but not where it is.
+  // A file's content may be secret, but its path is not.
   if (isAbsolute(value) && existsSync(value)) return true
   if (SECRET_NAME.test(name)) return false
   if (ORDINARY.has(value.toLowerCase())) return true
@@ -152,7 +152,7 @@ export function findServerSecrets(server: FilledServer): readonly string[] {
   return [...findValues(server.headers), ...findInAuth(server.auth), ...findInUrl(server.url.href)]
 }
 
-/** The secrets of a configuration, as far as they are known before servers start, and those of the environment. */
+/** The secrets of the environment and of a configuration, as far as they are known before servers start. */
 export function findConfigSecrets(config: GatewayConfig, variables: Variables): readonly string[] {
   const ambient = Object.entries(variables.env).flatMap(([name, value = '']) =>
     SECRET_NAME.test(name) && !WORKING_FOLDERS.has(name) && !isOrdinary(name, value) ? [value] : [],
@@ -165,7 +165,7 @@ function findKnown(server: ServerConfig, variables: Variables): readonly string[
     try {
       return fillVariables(text, variables)
     } catch {
-      // The variable is missing, so there is nothing to hide.
+      // The variable is not set, so there is nothing to hide.
       return ''
     }
   }
@@ -186,7 +186,7 @@ function findValues(record: Readonly<Record<string, string>>): readonly string[]
     .flatMap(([, value]) => [value, ...splitScheme(value)])
 }
 
-/** A header such as `Bearer …` holds its secret after the scheme, and one such as `Basic …` holds it encoded. */
+/** In a header, the secret follows the scheme (`Bearer …`) or is encoded (`Basic …`). */
 function splitScheme(value: string): readonly string[] {
   const [, scheme = '', rest = ''] = /^(\w+) +(\S+)$/.exec(value) ?? []
   if (scheme.toLowerCase() !== 'basic') return rest === '' ? [] : [rest]
@@ -194,7 +194,7 @@ function splitScheme(value: string): readonly string[] {
   return [rest, decoded, decoded.slice(decoded.indexOf(':') + 1)]
 }
 
-/** `--token x`, `--token=x`, and addresses with credentials. */
+/** Finds `--token x`, `--token=x`, and URLs with credentials. */
 function findInArguments(args: readonly string[]): readonly string[] {
   return args.flatMap((arg, i) => {
     const before = args[i - 1] ?? ''

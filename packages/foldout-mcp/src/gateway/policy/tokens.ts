@@ -5,16 +5,16 @@ import type { HttpDefinition } from '../config/definition.ts'
 import { fillVariables, type Variables } from '../config/variables.ts'
 import { MIN_TOKEN_LENGTH } from './limits.ts'
 
-/** A token that clients may have. */
+/** A token that clients may send. */
 export interface Token {
   readonly user: string
   readonly token: string
 }
 
 /**
- * Fills the tokens of a configuration in.
+ * Fills in the variables of the configured tokens.
  *
- * @throws UsageError that says what is wrong with one.
+ * @throws UsageError that names the wrong token and what is wrong with it.
  */
 export function readTokens({ tokens = [] }: HttpDefinition, variables: Variables): readonly Token[] {
   const read = tokens.map((given, i) => {
@@ -23,12 +23,12 @@ export function readTokens({ tokens = [] }: HttpDefinition, variables: Variables
     const token = fill(written, variables, user)
     if (!/^[\x21-\x7E]+$/.test(token) || token.length < MIN_TOKEN_LENGTH)
       throw new UsageError(
-        `The token of '${user}' in "http.tokens" must have at least ${MIN_TOKEN_LENGTH} characters, without spaces. Make one with: openssl rand -hex 32`,
+        `The token of '${user}' in "http.tokens" must have at least ${MIN_TOKEN_LENGTH} characters, without spaces. Create one with: openssl rand -hex 32`,
       )
     return { user, token }
   })
   if (new Set(read.map(({ token }) => token)).size < read.length)
-    throw new UsageError('Two entries of "http.tokens" have the same token, so it would not be clear whose it is.')
+    throw new UsageError('Two entries of "http.tokens" have the same token. Give each user a different one.')
   return read
 }
 
@@ -40,10 +40,10 @@ function fill(text: string, variables: Variables, user: string): string {
   }
 }
 
-/** Where the document is that tells clients how to sign in (RFC 9728): before the path of what it is about. */
+/** The path of the document that tells clients how to sign in (RFC 9728). The path of the resource follows it. */
 export const METADATA_PATH = '/.well-known/oauth-protected-resource'
 
-/** Says whose token a request has, or how to get in. */
+/** Identifies the user by the token of a request, or says how to authenticate. */
 export function checkToken(
   { url, headers }: Pick<Request, 'url' | 'headers'>,
   tokens: readonly Token[],
@@ -51,7 +51,7 @@ export function checkToken(
 ): Authorization {
   const [, given] = /^Bearer +([\x21-\x7E]+) *$/i.exec(headers.get('authorization') ?? '') ?? []
   const digest = hash(given ?? '')
-  // All of them are compared, so that the time says nothing.
+  // Compares all of them, so that timing reveals nothing.
   let owner: Token | undefined
   for (const token of tokens) if (timingSafeEqual(hash(token.token), digest)) owner = token
   if (owner) return { principal: owner.user }
@@ -69,7 +69,7 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The document about a path of the gateway. */
+/** The metadata document for a path of the gateway. */
 export function describeResource(origin: string, path: string): object {
   return { resource: `${origin}${path}`, bearer_methods_supported: ['header'], resource_name: 'Foldout' }
 }

@@ -6,7 +6,7 @@ export function toVisible(text: string): string {
   return text.replaceAll(INVISIBLE, '')
 }
 
-/** A text with its invisible characters written out, so that a person sees that they are there. Line breaks and tabs are kept. */
+/** Spells out the invisible characters of a text, so that a person can see them. Line breaks and tabs stay. */
 export function showInvisible(text: string): string {
   return text.replaceAll(INVISIBLE, (found) => {
     if (found === '\n' || found === '\t') return found

@@ -4,7 +4,7 @@ import { FIRST_TOKENS, KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
 import { countLines } from './thread/lines.ts'
 import { cutToTokens, formatNumber, loadCounter, type CountTokens } from './tokens.ts'
 
-/** A text that was taken out of a result, as the model gets to know it. */
+/** A text that was folded out of a result, as described to the model. */
 export interface TakenText {
   readonly handle: string
   /** Missing if the text is not JSON. */
@@ -16,7 +16,7 @@ export interface FoldOptions {
   readonly limit: number
   /** Whether the client checks structured content, and refuses a result without it. */
   readonly isChecked: boolean
-  /** Keeps a text. Rejects if it cannot be kept. */
+  /** Stores a text. Rejects if that fails. */
   keep(text: string): Promise<TakenText>
 }
 
@@ -50,14 +50,14 @@ interface Folded extends LargeText {
   readonly handle: string | undefined
 }
 
-/** Whether a result has enough characters to be too large. Most have not, and are not counted. */
+/** Whether a result has enough characters to be too large. Most do not, so their tokens are not counted. */
 export function mayExceed({ content, structuredContent }: CallResult, limit: number): boolean {
   let left = limit
   for (const piece of content) left -= getText(piece)?.length ?? 0
   return left < 0 || !isSmall(structuredContent, limit)
 }
 
-/** Whether a value has no more than a number of characters, by and large. */
+/** Whether a value has roughly no more than this many characters. */
 function isSmall(value: unknown, limit: number): boolean {
   let left = limit
   const waiting: unknown[] = [value]
@@ -72,7 +72,7 @@ function isSmall(value: unknown, limit: number): boolean {
   return left >= 0
 }
 
-/** Texts are counted together, because a model reads them together. Resources have names, so each stands for itself. */
+/** Counts texts together, because a model reads them together. Resources have names, so each is counted separately. */
 function findLarge(
   { content, structuredContent }: CallResult,
   limit: number,
@@ -95,7 +95,7 @@ function findLarge(
   return found
 }
 
-/** Servers give structured content as a text as well, for clients that do not know it. */
+/** Servers repeat structured content as text, for clients that do not support it. */
 function isSameJson(text: string, value: unknown, written: string): boolean {
   return text === written || (text.length > written.length && text === JSON.stringify(value, undefined, 2))
 }
@@ -124,7 +124,7 @@ async function fold(large: LargeText, { keep }: FoldOptions, count: CountTokens)
     return { ...large, handle, shown: shown.join('\n') }
   } catch (error) {
     const reason = (error as Error).message
-    const shown = `Only the beginning of this result is here: it has ${size}, and could not be kept (${reason}). Call the tool again for less, such as a part, a page or a filter.\n\nIt begins:\n${start}`
+    const shown = `Only the beginning of this result is here: it has ${size}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${start}`
     return { ...large, handle: undefined, shown }
   }
 }
@@ -133,7 +133,7 @@ function describeLines(lines: number): string {
   return lines === 1 ? 'text on one line' : `text with ${formatNumber(lines)} lines`
 }
 
-/** What is shown takes the place of the first piece that it stands for. */
+/** Puts the notice in place of the first piece it replaces. */
 function replaceTexts(result: CallResult, folded: readonly Folded[]): CallResult {
   const { structuredContent, _meta: meta, content, ...rest } = result as CallResult & { readonly _meta?: object }
   const shown: ToolContent[] = []

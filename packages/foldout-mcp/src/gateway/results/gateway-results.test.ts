@@ -56,7 +56,7 @@ describe('R57 large results through the gateway', () => {
     expect(getText(read)).toContain('"Row 2000"')
   })
 
-  it('can be read by the client that got them, and are gone with it', async () => {
+  it('can be read only by the client that got them, and go when it goes', async () => {
     const { url } = await open()
     const [ada, eve] = await Promise.all([connect(url, 'legacy'), connect(url, 'legacy')])
     const result = getHandle(await call(ada, 'rows', { count: 5_000 }))
@@ -75,7 +75,7 @@ describe('R57 large results through the gateway', () => {
     expect(listFiles()).toEqual([])
   })
 
-  it('are folded where one could not be sent', async () => {
+  it('are folded if they are too large to send', async () => {
     const { url } = await open({ expose: 'hybrid' })
     const client = await connect(url, 'legacy')
     const inner = { name: 'text', arguments: { length: 70_000_000 } }
@@ -84,7 +84,7 @@ describe('R57 large results through the gateway', () => {
     expect(getText(folded)).toContain('text on one line, 70,000,000 characters')
   })
 
-  it('stay whole for a client that checks them by their schema, and are folded through use_tool', async () => {
+  it('stay whole for a client that checks them against their schema, and are folded through use_tool', async () => {
     const { url } = await open({ presets: { folded: { expose: 'hybrid' } } })
     const client = await connect(url, 'legacy')
     await client.listTools()

@@ -44,7 +44,7 @@ export const LISTING: ListedTool = {
 
 const LONGEST = 10_000
 
-/** Models write numbers as texts now and then. */
+/** Models sometimes write numbers as strings. */
 const number = z.coerce.number().pipe(z.int())
 const schema = z.strictObject({
   result: z.string(),
@@ -63,13 +63,13 @@ export interface ReadArguments {
   readonly maxTokens: number
 }
 
-/** How many characters are read for each token that is wanted, so that enough is there to choose from. */
+/** How many characters to read per requested token, so that there is enough to choose from. */
 const CHARACTERS_PER_TOKEN = 8
 
-/** What a model asks for, or what is wrong with it. */
+/** The model's request, or what is wrong with it. */
 export function readArguments(args: unknown, ceiling: number): ReadArguments | { readonly fault: string } {
   const given = Object.entries(typeof args === 'object' && args !== null ? args : {})
-  // Models write null or nothing for what they leave out.
+  // Models write null or an empty string for arguments they leave out.
   const { data, error } = schema.safeParse(
     Object.fromEntries(given.filter(([, value]) => value !== null && value !== '')),
   )
@@ -88,7 +88,7 @@ function describeWrong(error: z.ZodError): string {
   return `There is no argument '${unknown.slice(0, 80)}'; there are: ${Object.keys(schema.shape).join(', ')}.`
 }
 
-/** What was read, as the model gets it, with where to go on. */
+/** Formats what was read for the model, with where to continue. */
 export function formatAnswer(answer: ReadingAnswer, maxTokens: number, count: CountTokens): CallResult {
   if ('fault' in answer) return createError(answer.fault)
   const fitted = fit(answer.entries, maxTokens, count)
@@ -105,7 +105,7 @@ interface Fitted {
   readonly next: number | undefined
 }
 
-/** As many as fit; of the first one at least the beginning. */
+/** As many entries as fit, and at least the beginning of the first. */
 function fit(entries: readonly ReadingEntry[], maxTokens: number, count: CountTokens): Fitted {
   let left = maxTokens
   const taken: ReadingEntry[] = []
@@ -131,7 +131,7 @@ function describeRange(answer: Read, entries: readonly ReadingEntry[], next: num
   const last = entries.at(-1)
   const isPart = unit === 'characters' && first !== undefined && first.isCut
   const after = isPart ? first.at + first.text.length : next
-  const more = after === undefined ? '' : ` Go on with from: ${after}.`
+  const more = after === undefined ? '' : ` Continue with from: ${after}.`
   if (isSearch) return `${describeMatches(answer, entries.length, after)}.${more}`
   if (!first || !last) return total ? `There are only ${formatNumber(total)} ${unit}.` : 'There is nothing here.'
   const end = unit === 'characters' ? first.at + first.text.length - 1 : last.at

@@ -67,7 +67,7 @@ describe('R57 large results', () => {
     expect(await call(small)).toBe(small)
   })
 
-  it('are left alone where nothing is folded, and then no tool reads them', async () => {
+  it('are left alone if folding is off, and then there is no tool to read them', async () => {
     const { call, names } = open(all(), {}, Infinity)
     const large = say(LINES.join('\n'))
     expect(await call(large)).toBe(large)
@@ -162,7 +162,7 @@ describe('R57 large results', () => {
     expect(textOf(both)).toMatch(/^400 people\.\nThis result is folded: JSON/)
   })
 
-  it('stay whole where the client checks them, unless they are too large to send', async () => {
+  it('stay whole if the client checks them, unless they are too large to send', async () => {
     const tool = { outputSchema: { type: 'object', properties: { people: { type: 'array' } }, required: ['people'] } }
     const result = { ...say(JSON.stringify(PEOPLE)), structuredContent: PEOPLE }
     expect(await open(all(), tool).call(result)).toBe(result)
@@ -174,7 +174,7 @@ describe('R57 large results', () => {
     expect(getHandle(huge)).toBeDefined()
   })
 
-  it('leave questions to the client alone', async () => {
+  it('do not affect questions to the client', async () => {
     const { call } = open()
     const question = { content: [], resultType: 'input_required', inputRequests: { a: { text: LINES.join('\n') } } }
     expect(await call(question)).toBe(question)
@@ -233,7 +233,7 @@ describe('R57 attacks on folded results', () => {
     expect(textOf(await read({ result, path: '$[?search(@, "(a+)+$")]' }))).toBe('(There is nothing here.)')
     expect(textOf(await read({ result, path: '$[?match(@, "a*(a*)*c")]' }))).toBe('(There is nothing here.)')
     expect((await read({ result, path: '$..*..*..*..*', max_tokens: 100 })).content).toHaveLength(1)
-    // A filter that compares everything with everything is ended.
+    // A filter that compares everything with everything is stopped.
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const endless = read({ result, path: `$${'[?@..*..*'.repeat(3)}..nothing${']'.repeat(3)}` })
     await vi.advanceTimersByTimeAsync(20_000)
@@ -269,7 +269,7 @@ describe('R57 attacks on folded results', () => {
         getHandle(await call(say(`${LINES.join(`-${i}\n`)}-${i}`), `client-${i}`)),
       ),
     )
-    // The one tool has one answer at a time, so all of them have got the last one's.
+    // The tool has one result at a time, so all of them got the last one.
     const answers = await Promise.all(
       handles.map((result, i) => read({ result, from: i + 1, count: 1 }, `client-${i}`)),
     )
@@ -290,7 +290,7 @@ describe('R57 kept results', () => {
   const ada = { key: 'ada', isShared: false }
   const everyone = { key: 'shared', isShared: true }
 
-  it('expire, and a reading puts that off', async () => {
+  it('expire, later if they are read', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const store = new ResultStore()
     const { handle } = await store.keep(ada, 'text')
@@ -303,7 +303,7 @@ describe('R57 kept results', () => {
     await store.close()
   })
 
-  it('of one client make room for each other, and not in the room of others', async () => {
+  it('of one client replace each other, not those of other clients', async () => {
     const store = new ResultStore()
     const other = await store.keep({ key: 'eve', isShared: false }, 'text')
     const kept = []
@@ -321,7 +321,7 @@ describe('R57 kept results', () => {
     await store.close()
   })
 
-  it('are in private files when they are large, which are removed', async () => {
+  it('are in private files if they are large, which are removed later', async () => {
     const store = new ResultStore()
     const large = 'x'.repeat(100_000)
     const { source, handle } = await store.keep(ada, large)

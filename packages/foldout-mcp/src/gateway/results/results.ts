@@ -22,7 +22,7 @@ export class Results {
   readonly #threads = new ReadingThreads()
   #views = 0
 
-  /** The results of one view. Names of clients count in one view only. */
+  /** The results of one view. Client ids are unique within one view only. */
   createView(limits: ResultLimits): ViewResults {
     return new ViewResults(`${++this.#views}`, limits, this.#store, this.#threads)
   }
@@ -34,9 +34,9 @@ export class Results {
 
 /** How large results may be. */
 export interface ResultLimits {
-  /** The most tokens of a result of a server, or of a tool that belongs to none. */
+  /** The most tokens of a result from a server, or from a tool that belongs to none. */
   getLimit(server: string | undefined): number
-  /** The least of all of them; infinite if no result is folded. */
+  /** The smallest of all limits; infinite if no result is folded. */
   getLeast(): number
 }
 
@@ -62,12 +62,12 @@ export class ViewResults {
         const inner = exposure.expose(catalog, client)
         const isFolding = (): boolean => this.#limits.getLeast() < Infinity
         return changeExposed(inner, {
-          // At the beginning, so that it stays where it is when others are added.
+          // First in the list, so that its position does not change when tools are added.
           list: () => (isFolding() ? [LISTING, ...inner.list()] : inner.list()),
           call: async (name, args, context) => {
             if (name === READ_RESULT && isFolding()) return this.#read(args, context)
             const result = await inner.call(name, args, context)
-            // Most are small, and cost nothing more.
+            // Most results are small and skip all of this.
             if (!mayExceed(result, this.#limits.getLeast())) return result
             return this.#fold(result, name, inner.target(name, args)?.entry, context)
           },
@@ -89,7 +89,7 @@ export class ViewResults {
     })
   }
 
-  /** Drops what a client that has gone would have read. */
+  /** Drops the results of a client that has gone. */
   dropClient(client: CallClient): void {
     const owner = this.#toOwner(client)
     if (!owner.isShared) this.#store.dropAll(owner)
@@ -110,7 +110,7 @@ export class ViewResults {
   ): Promise<CallResult> {
     return foldResult(result, {
       limit: this.#limits.getLimit(entry?.source),
-      // Through a meta tool, which has no schema for what it gives back, a client checks nothing.
+      // A meta tool has no output schema, so the client checks nothing.
       isChecked: entry !== undefined && entry.name === name && getListing(entry).outputSchema !== undefined,
       keep: (text) => this.#keep(text, context.client),
     })

@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES } from './limits.ts'
 import type { ResultSource } from './thread/reading.ts'
 
-/** Whose a result is. */
+/** The owner of a result. */
 export interface ResultOwner {
   /** The same for all calls of one client, and for no other. */
   readonly key: string
-  /** Whether clients that cannot be told apart have this key. Then only the handle says whose a result is. */
+  /** Whether clients that cannot be distinguished share this key. Then only the handle protects a result. */
   readonly isShared: boolean
 }
 
 /** A result that was folded. */
 export interface KeptResult {
-  /** Cannot be guessed. */
+  /** Unguessable. */
   readonly handle: string
   readonly source: ResultSource
   /** Whether it is JSON, which is known once it has been looked at. */
@@ -30,9 +30,9 @@ interface Entry extends KeptResult {
 
 const PREFIX = 'foldout-results-'
 
-/** Results that were folded, for as long as somebody may read them: small ones in memory, others in files of this user. */
+/** Keeps folded results while they may be read: small ones in memory, others in this user's files. */
 export class ResultStore {
-  /** The one that was not used for longest comes first. */
+  /** The least recently used comes first. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
   #folder: Promise<string> | undefined
@@ -52,7 +52,7 @@ export class ResultStore {
       bytes,
       usedAt: Date.now(),
     }
-    // After the text is written, because several may be written at a time.
+    // After the text is written, because several writes may be in progress.
     this.#makeRoom(owner, bytes)
     this.#entries.set(entry.handle, entry)
     this.#bytes += bytes
@@ -60,7 +60,7 @@ export class ResultStore {
     return entry
   }
 
-  /** A result of this owner that is still kept. */
+  /** Finds a result of this owner that is still kept. */
   find(owner: ResultOwner, handle: string): KeptResult | undefined {
     this.#dropExpired()
     const entry = this.#entries.get(handle)
@@ -71,7 +71,7 @@ export class ResultStore {
     return entry
   }
 
-  /** Drops what an owner, who has gone, would have read. */
+  /** Drops the results of an owner that has gone. */
   dropAll({ key }: ResultOwner): void {
     for (const entry of Array.from(this.#entries.values())) if (entry.owner === key) this.#drop(entry)
   }
@@ -110,7 +110,7 @@ export class ResultStore {
 
   async #write(text: string): Promise<string> {
     this.#folder ??= createFolder()
-    // Tried again with the next result, if there is no folder for this one.
+    // If there is no folder for this result, the next one tries again.
     this.#folder.catch(() => (this.#folder = undefined))
     const file = join(await this.#folder, randomUUID())
     try {
@@ -124,7 +124,7 @@ export class ResultStore {
   }
 }
 
-/** A folder that only this user can read. Those that gateways have left behind when they were killed are removed. */
+/** Creates a folder that only this user can read. Removes those left behind by gateways that were killed. */
 async function createFolder(): Promise<string> {
   const parent = tmpdir()
   for (const name of await readdir(parent).catch(() => [])) {

@@ -16,12 +16,12 @@ export async function loadCounter(): Promise<CountTokens> {
 /** No tokenizer makes a token of more characters, in texts that people read. */
 const CHARACTERS_PER_TOKEN = 6
 
-/** The beginning of a text, of at most about so many tokens. */
+/** The beginning of a text, about this many tokens at most. */
 export function cutToTokens(text: string, tokens: number, count: CountTokens): string {
   const most = text.slice(0, tokens * CHARACTERS_PER_TOKEN)
   const counted = count(most)
   const cut = counted <= tokens ? most : most.slice(0, Math.floor((most.length * tokens) / counted))
-  // Not half a character.
+  // Do not cut a surrogate pair.
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 

@@ -13,11 +13,11 @@ describe('R58 the break-even', () => {
     expect(folded(found - 1)).toBeLessThanOrEqual(found * 1_000)
   })
 
-  it('is 0 where even no search is cheaper', () => {
+  it('is 0 if listing everything is cheaper even without a search', () => {
     expect(findBreakEven({ tokens: 300, findTokens: 0 }, 200)).toBe(0)
   })
 
-  it('is never reached where searches cost next to nothing', () => {
+  it('is never reached if searches cost next to nothing', () => {
     expect(findBreakEven({ tokens: 100, findTokens: 0 }, 1_000)).toBe(null)
   })
 })
@@ -31,14 +31,14 @@ describe('R58 costs', () => {
     call: () => Promise.resolve({ content: [] }),
   }))
 
-  it('add up, whatever tools and servers are called', () => {
+  it('add up, whatever the names of tools and servers', () => {
     const costs = computeCosts(createCatalog(tools))
     expect(costs.total).toBe([...costs.tools.values()].reduce((a, b) => a + b, 0))
     expect(costs.total).toBe(costs.servers.reduce((total, { tokens }) => total + tokens, 0))
     expect(costs.servers.map(({ name }) => name)).toContain('constructor')
   })
 
-  it('measure what a search adds, and a definition where the exposure has that step', async () => {
+  it('measure what a search adds, and a definition if the exposure has that step', async () => {
     const catalog = createCatalog(tools)
     const exposures = await compareExposures(catalog, computeCosts(catalog))
     const byName = new Map(exposures.map((cost) => [cost.name, cost]))

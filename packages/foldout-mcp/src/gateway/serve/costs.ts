@@ -24,7 +24,7 @@ interface ServerCost {
   readonly tokens: number
 }
 
-/** What a client is given with an exposure, and what finding a tool costs. */
+/** What an exposure lists, and what finding a tool costs with it. */
 export interface ExposureCost {
   readonly name: ExposureName
   /** How many tools the client lists. */
@@ -32,15 +32,15 @@ export interface ExposureCost {
   /** Tokens of that list. */
   readonly listTokens: number
   readonly instructionTokens: number
-  /** Both, in every request. */
+  /** The tokens of both, in every request. */
   readonly tokens: number
-  /** How much less than listing everything that is, from 0 to 1. */
+  /** The share saved compared with listing everything, from 0 to 1. */
   readonly saved: number
   /** What finding one tool and calling it adds to the conversation, on average; 0 if everything is listed. */
   readonly findTokens: number
   /** After how many searches in one conversation listing everything would have been cheaper, 0 if it is from the start; null if it never is, or everything is listed. */
   readonly breakEven: number | null
-  /** Why the exposure cannot be used here. The other figures are 0 then. */
+  /** Why the exposure cannot be used here. If set, the other figures are 0. */
   readonly problem: string | undefined
 }
 
@@ -65,7 +65,7 @@ function countTool({ name, description, inputSchema }: ListedTool): number {
   return estimatedTokens.count(JSON.stringify({ name, description, inputSchema }))
 }
 
-/** What each exposure would list and cost. Searches are tried with the tools' own words, so their cost is measured and not assumed. */
+/** Computes what each exposure would list and cost. Runs searches with the tools' own words, so that their cost is measured, not assumed. */
 export async function compareExposures(
   catalog: Catalog,
   { total, tools }: CatalogCosts,
@@ -130,7 +130,7 @@ interface Sample {
 
 const MOST_SAMPLES = 8
 
-/** What a model might search for: the first words of some tools, spread over the catalog. */
+/** Queries that a model might use: the first words of some tools, spread over the catalog. */
 function pickQueries({ tools }: Catalog): readonly Sample[] {
   const count = Math.min(MOST_SAMPLES, tools.length)
   return Array.from({ length: count }, (_, i) => tools[Math.floor((i * tools.length) / count)]).flatMap((entry) =>
@@ -157,7 +157,7 @@ async function measureFinding(
   return Math.round(sum(costs) / costs.length)
 }
 
-/** What a call through a meta tool has in addition to the call itself. */
+/** The tokens that a call through a meta tool adds to the call itself. */
 const WRAPPING_TOKENS = estimatedTokens.count('{"name":"use_tool","arguments":{"name":"","arguments":}}')
 
 async function countCall(exposed: ExposedCatalog, name: string, args: object): Promise<number> {
@@ -175,8 +175,8 @@ const MOST_SEARCHES = 10_000
 
 /**
  * After how many searches in one conversation listing everything would have been cheaper, in input tokens of all requests without a
- * prompt cache. Listing everything takes a request for each call and one for the answer. Hiding takes another for each search, and
- * what was found stays in the conversation.
+ * prompt cache. Listing everything takes one request per call and one for the answer. Searching takes one more per search, and
+ * its results stay in the conversation.
  */
 export function findBreakEven(
   { tokens, findTokens }: { readonly tokens: number; readonly findTokens: number },

@@ -2,25 +2,25 @@ import { hasParts, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 
-/** Something of a server under the name that clients see. */
+/** A server's item, under the name that clients see. */
 export interface Route {
   readonly server: GatewayServer
-  /** The name or address that the server gives it. */
+  /** The server's own name or URI for it. */
   readonly own: string
 }
 
-/** What the servers of a view have beside tools, under names that are unique. */
+/** Everything the servers of a view have besides tools, under unique names. */
 export interface Directory {
   readonly resources: readonly Listed[]
   readonly templates: readonly Listed[]
   readonly prompts: readonly Listed[]
   findResource(uri: string): Route | undefined
   findPrompt(name: string): Route | undefined
-  /** The address that clients know a server's resource by. */
+  /** The URI that clients use for a server's resource. */
   toSeen(server: GatewayServer, uri: string): string
 }
 
-/** Merges what servers list. If two have the same name or address, the second one's gets the server's name added. */
+/** Merges the servers' lists. If two items have the same name or URI, the server's name is added to the second. */
 export function createDirectory(servers: readonly GatewayServer[]): Directory {
   const resources = merge(servers, 'resources', 'uri', toForeignUri)
   addPages(servers, resources.routes)
@@ -50,7 +50,7 @@ interface Merged {
   readonly routes: Map<string, Route>
 }
 
-/** The pages of tools need not be in a list of resources. */
+/** The UI pages of tools, which need not be in a list of resources. */
 function addPages(servers: readonly GatewayServer[], routes: Map<string, Route>): void {
   for (const server of servers)
     for (const { meta } of server.snapshot?.tools ?? []) {
@@ -59,14 +59,14 @@ function addPages(servers: readonly GatewayServer[], routes: Map<string, Route>)
     }
 }
 
-/** The address of the page that a tool has (MCP Apps). */
+/** The URI of a tool's UI page (MCP Apps). */
 export function getPage(meta: JsonObject | undefined): string | undefined {
   const ui = meta?.['ui']
   const page = isObject(ui) ? (ui['resourceUri'] ?? meta?.[OLD_PAGE]) : meta?.[OLD_PAGE]
   return typeof page === 'string' ? page : undefined
 }
 
-/** The metadata of a tool, with another address for its page. */
+/** The metadata of a tool, with a different URI for its page. */
 export function withPage(meta: JsonObject, page: string): JsonObject {
   const { ui } = meta
   return {
@@ -76,7 +76,7 @@ export function withPage(meta: JsonObject, page: string): JsonObject {
   }
 }
 
-/** Where tools had it before `ui`. */
+/** The older place of the page's URI, before `ui`. */
 const OLD_PAGE = 'ui/resourceUri'
 
 function merge(
@@ -101,7 +101,7 @@ function merge(
 }
 
 const SCHEME = 'foldout://'
-/** Clients take pages from addresses of this scheme only. */
+/** Clients accept only pages with this URI scheme. */
 const PAGE_SCHEME = 'ui://'
 const FOREIGN_PAGE = `${PAGE_SCHEME}foldout/`
 
@@ -122,7 +122,7 @@ function readForeignUri(servers: readonly GatewayServer[], uri: string): Route |
   }
 }
 
-/** The fixed texts of a URI template, between which anything may stand. */
+/** The fixed parts of a URI template, between which anything may occur. */
 function toPattern(template: string): readonly string[] {
   return template.split(/\{[^{}]*\}/)
 }

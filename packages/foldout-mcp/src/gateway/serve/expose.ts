@@ -2,9 +2,9 @@ import { all, auto, hybrid, metaTool, twoPhase, type Exposure } from 'foldout/ca
 import { UsageError } from '../config/config.ts'
 import type { ExposureName } from '../config/definition.ts'
 
-/** What is known of a catalog that is to be exposed. */
+/** What is known about the catalog to expose. */
 export interface ExposureOptions {
-  /** Whether all servers have said which tools they have. By default they have. */
+  /** Whether the tools of all servers are known. Default true. */
   readonly isComplete?: () => boolean
 }
 
@@ -18,7 +18,7 @@ const EXPOSURES: Readonly<Record<Exclude<ExposureName, 'code'>, (options: Exposu
 
 export const EXPOSURE_NAMES: readonly ExposureName[] = [...(Object.keys(EXPOSURES) as ExposureName[]), 'code']
 
-/** The exposure of a name. The one with programs needs a package that is not part of every installation. */
+/** Creates the exposure with this name. `code` needs an optional package. */
 export async function createExposure(name: ExposureName, options: ExposureOptions = {}): Promise<Exposure> {
   if (name !== 'code') return EXPOSURES[name](options)
   const { code } = await import('foldout/code')

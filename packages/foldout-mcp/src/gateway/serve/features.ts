@@ -9,18 +9,18 @@ import type { UseContext } from '../upstreams/upstream.ts'
 import { createDirectory, type Directory, type Route } from './directory.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type TaskWays } from './tasks.ts'
 
-/** What the servers of a view have beside tools, for its clients. */
+/** Serves everything but tools to the clients of a view: resources, prompts, logs and tasks. */
 export interface ViewFeatures {
   forClient(client: ServedClient): McpFeatures
-  /** Says that the lists of a server may have changed. */
+  /** Called when a server's lists may have changed. */
   refresh(): void
-  /** The address that clients know a server's resource by. */
+  /** The URI that clients use for a server's resource. */
   toSeen(server: GatewayServer, uri: string): string
-  /** Passes on what a server tells its clients, or one of them. */
+  /** Passes a server's notification on to its clients, or to one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
 }
 
-/** What a view does with its clients. */
+/** What a view does for its clients. */
 export interface ClientHooks {
   /** The same client, with an id that no client of another view has. */
   toScoped<Client extends CallClient>(client: Client): Client
@@ -86,9 +86,9 @@ interface FeatureParts extends ClientHooks {
   getDirectory(): Directory
   /** Whether any client has subscribed to a resource. */
   isWatched(uri: string): boolean
-  /** Where the resources are that somebody watches. */
+  /** The servers of the watched resources. */
   readonly routes: Map<string, Route>
-  /** The least severe level that any client wants to hear of. */
+  /** The least severe level that any client wants. */
   getLevel(): string | undefined
 }
 
@@ -96,7 +96,7 @@ function toRank(level: string | undefined): number {
   return level === undefined ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level)
 }
 
-/** What can be asked for, beside tools. */
+/** The requests that are answered here. */
 const METHODS: ReadonlySet<string> = new Set([
   'resources/list',
   'resources/templates/list',
@@ -115,7 +115,7 @@ class ClientFeatures implements McpFeatures {
   readonly #client: ServedClient
   readonly #parts: FeatureParts
   readonly #clients: Set<ClientFeatures>
-  /** Resources, and how often each is watched. */
+  /** Resources, with the number of watchers of each. */
   readonly #watched = new Map<string, number>()
   readonly #listeners = new Set<(notification: FeatureNotification) => void>()
   level: string | undefined
@@ -127,7 +127,7 @@ class ClientFeatures implements McpFeatures {
     this.#clients = clients
   }
 
-  /** A server that is not known yet may have anything. */
+  /** A server whose lists are not known yet may have anything. */
   get capabilities(): Readonly<Record<string, object>> {
     const servers = this.#parts.getServers()
     const has = (capability: string): boolean =>
@@ -149,7 +149,7 @@ class ClientFeatures implements McpFeatures {
     for (const listener of this.#listeners) listener(notification)
   }
 
-  /** Passes on what concerns this client. */
+  /** Passes on the notifications that concern this client. */
   hear(method: string, params: JsonObject): void {
     if (method === 'notifications/resources/updated' && !this.#watched.has(String(params['uri']))) return
     const isLog = method === 'notifications/message'
@@ -225,7 +225,7 @@ class ClientFeatures implements McpFeatures {
     return { ...result, contents }
   }
 
-  /** A resource that no list has may still be there: servers name some only in results. With one server, it is that one's. */
+  /** A resource that is in no list may still exist, because servers name some only in results. With a single server, it belongs to that one. */
   #findRoute(uri: string): Route | undefined {
     const found = this.#parts.getDirectory().findResource(uri)
     if (found) return found
@@ -243,7 +243,7 @@ class ClientFeatures implements McpFeatures {
     throw createError(NOT_FOUND[peer.era], `Resource not found: ${String(uri)}`, { uri })
   }
 
-  /** A legacy client subscribes once, however often it says so. */
+  /** A legacy client subscribes once, however often it asks. */
   async #subscribe(uri: string, context: FeatureContext): Promise<JsonObject> {
     if (!this.#watched.has(uri)) await this.#watch(uri, this.#findResource(uri, context), context)
     return {}
@@ -251,7 +251,7 @@ class ClientFeatures implements McpFeatures {
 
   async #watch(uri: string, { server, own }: Route, context: Partial<FeatureContext>): Promise<void> {
     const isNew = !this.#parts.isWatched(uri)
-    // Before the server is asked, because another client may stop watching in the meantime.
+    // Counted before the server is asked, because another client may stop watching in the meantime.
     this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
     this.#clients.add(this)
     if (!isNew) return
@@ -281,7 +281,7 @@ class ClientFeatures implements McpFeatures {
     const directory = this.#parts.getDirectory()
     const isPrompt = ref['type'] === 'ref/prompt'
     const route = isPrompt ? directory.findPrompt(String(ref['name'])) : directory.findResource(String(ref['uri']))
-    if (!route) throw createError(INVALID_PARAMS, 'There is nothing of this name to complete.')
+    if (!route) throw createError(INVALID_PARAMS, 'Nothing with this name can be completed.')
     const own = isPrompt ? { ...ref, name: route.own } : { ...ref, uri: route.own }
     return forward(route.server, 'completion/complete', { ...params, ref: own }, context)
   }
@@ -296,7 +296,7 @@ class ClientFeatures implements McpFeatures {
     throw createError(INVALID_PARAMS, `There is no task '${String(params['taskId'] ?? params['cursor'])}'.`)
   }
 
-  /** Servers are told the least severe level that anyone wants; what is below a client's own is not passed on. */
+  /** Servers get the least severe level that any client wants; each client gets only messages at or above its own level. */
   async #setLevel(level: string): Promise<JsonObject> {
     if (!LOG_LEVELS.includes(level))
       throw createError(INVALID_PARAMS, `Unknown level '${level}'. Choose from: ${LOG_LEVELS.join(', ')}.`)
@@ -309,7 +309,7 @@ class ClientFeatures implements McpFeatures {
   }
 }
 
-/** Sends a request on to a server, which is started if need be. */
+/** Forwards a request to a server, which is started if necessary. */
 async function forward(
   server: GatewayServer,
   method: string,

@@ -1,4 +1,4 @@
-// A legacy MCP server over stdio with every feature beside tools, for tests: `node full-server.fixtures.mjs [name]`.
+// A legacy MCP server over stdio with every feature besides tools, for tests: `node full-server.fixtures.mjs [name]`.
 import { createInterface } from 'node:readline'
 
 const [, , name = 'full'] = process.argv

@@ -4,11 +4,11 @@ import { UsageError } from '../config/config.ts'
 import { describeResource, METADATA_PATH } from '../policy/tokens.ts'
 
 export interface ListenOptions extends Omit<HttpOptions, 'path'> {
-  /** The server of a preset; the empty name is that of everything. */
+  /** The MCP server of a preset. The empty name means all servers. */
   find(preset: string): Promise<ServedMcp | undefined>
   /** Whether clients need a token. */
   readonly isProtected: boolean
-  /** Where clients reach the gateway, if it cannot know by itself. */
+  /** The URL that clients use, if the gateway cannot know it. */
   readonly publicUrl: string | undefined
 }
 
@@ -16,7 +16,7 @@ const PATH = '/mcp'
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/i
 
 /**
- * Serves everything at `/mcp`, and each preset at `/mcp/<preset>`.
+ * Serves all servers at `/mcp`, and each preset at `/mcp/<preset>`.
  *
  * @throws UsageError if other machines could use it without a token.
  */
@@ -24,7 +24,7 @@ export function listenHttp({ find, isProtected, publicUrl, ...options }: ListenO
   const { host = '127.0.0.1' } = options
   if (!isProtected && !LOOPBACK.test(host))
     throw new UsageError(
-      `Other machines can reach ${host}. Say who may use the gateway: give "http" in the configuration "tokens", such as ["\${FOLDOUT_TOKEN}"].`,
+      `Other machines can reach ${host}. Say who may use the gateway: set "http.tokens" in the configuration, such as ["\${FOLDOUT_TOKEN}"].`,
     )
   const findServed = async (path: string): Promise<ServedMcp | undefined> => {
     if (path === PATH) return find('')
@@ -43,7 +43,7 @@ export function listenHttp({ find, isProtected, publicUrl, ...options }: ListenO
   )
 }
 
-/** Tells a client what it needs a token for. Web pages may read it, as they may read what is public. */
+/** Serves the document that tells clients how to authenticate. It is public, so web pages may read it too. */
 function sendMetadata(
   { method = 'GET', headers }: IncomingMessage,
   response: ServerResponse,

@@ -64,7 +64,7 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     })
   })
 
-  it('asks its user what a server asks, also through use_tool', async () => {
+  it("asks its user a server's question, also through use_tool", async () => {
     const { url } = await create({ mcpServers: { a: full() }, expose: 'hybrid' })
     const client = await connect(url, mode, ASKING)
     const asked = vi.fn(async () => ({ action: 'accept' as const, content: { color: 'green' } }))
@@ -74,7 +74,7 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     expect(asked).toHaveBeenCalledTimes(1)
   })
 
-  it('has two servers with the same resources and prompts', async () => {
+  it('can use two servers with the same resources and prompts', async () => {
     const { url } = await create({ mcpServers: { a: full('one'), b: full('two') } })
     const client = await connect(url, mode)
     const { resources } = await client.listResources()
@@ -89,7 +89,7 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
 })
 
 describe('R53 a legacy client', () => {
-  it('hears of updates, logs and changes, if it wants to', async () => {
+  it('gets updates, logs and changes if it subscribes', async () => {
     const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
     const client = await connect(url, 'legacy')
     const updated = vi.fn()
@@ -128,7 +128,7 @@ describe('R53 a legacy client', () => {
   })
 })
 
-describe('R65 an answer to a question that this gateway has not asked', () => {
+describe('R65 an answer to a question that this gateway did not ask', () => {
   it('does not run the tool again', async () => {
     const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
     const client = await connect(url, 'auto', ASKING)
@@ -137,6 +137,6 @@ describe('R65 an answer to a question that this gateway has not asked', () => {
     const strange = { requestState: 'foldout-of-another-gateway', inputResponses: {} }
     const result = await client.callTool({ name: 'ask_color', arguments: {}, ...strange })
     expect([result.isError, asked.mock.calls.length]).toEqual([true, 0])
-    expect(JSON.stringify(result.content)).toContain('Whether the tool has run is not known')
+    expect(JSON.stringify(result.content)).toContain('It is not known whether the tool has run')
   })
 })

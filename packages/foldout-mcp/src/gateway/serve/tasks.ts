@@ -7,10 +7,10 @@ import type { KnownTask } from '../upstreams/tasks.ts'
 
 /** The extension of modern servers and clients. */
 const TASKS = 'io.modelcontextprotocol/tasks'
-/** What legacy servers can do with tasks, as far as tools are concerned. */
+/** The capabilities of legacy servers for tasks of tools. */
 const LEGACY = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
 
-/** The capabilities for tasks, which a client has if one of the servers of its era has them. */
+/** The task capabilities a client gets: those of the servers of its era. */
 export function getTaskCapabilities(
   servers: readonly GatewayServer[],
   era: 'legacy' | 'modern',
@@ -33,7 +33,7 @@ export const TASK_METHODS: readonly string[] = [
   'tasks/update',
 ]
 
-/** Sends a request on to a server. */
+/** Forwards a request to a server. */
 export type Forward = (
   server: GatewayServer,
   method: string,
@@ -41,7 +41,7 @@ export type Forward = (
   context: FeatureContext,
 ) => Promise<JsonObject>
 
-/** What is done with the requests and the results of tasks. */
+/** How requests and results of tasks are handled. */
 export interface TaskWays {
   readonly forward: Forward
   /** Folds a large result. */
@@ -53,7 +53,7 @@ interface Found {
   readonly task: KnownTask
 }
 
-/** Answers what a client asks of its tasks. Nothing if there is no such task. */
+/** Answers a client's request about its tasks; undefined if there is no such task. */
 export async function answerTask(
   servers: readonly GatewayServer[],
   method: string,
@@ -68,7 +68,7 @@ export async function answerTask(
   if (!found) return undefined
   const answer = await ask(found, method, params)
   if (method === 'tasks/result') return fold(answer, found.server.name, context.client)
-  // Modern servers give the result with the state.
+  // Modern servers return the result together with the state.
   const { result } = answer
   return isObject(result) ? { ...answer, result: await fold(result, found.server.name, context.client) } : answer
 }
@@ -81,7 +81,7 @@ function findTask(servers: readonly GatewayServer[], id: string, { client }: Fea
   return undefined
 }
 
-/** The tasks of a client, as they are now. A server lists those of all its clients, so it is asked for each. */
+/** The current tasks of a client. A server's list covers all its clients, so each task is requested separately. */
 async function listTasks(
   servers: readonly GatewayServer[],
   { cursor }: JsonObject,

@@ -27,11 +27,11 @@ import { createFeatures, type ViewFeatures } from './features.ts'
 export interface View {
   readonly catalog: Catalog
   readonly served: ServedMcp
-  /** Takes the tools of a server as they are now. */
+  /** Adds or updates the tools of a server. */
   show(server: GatewayServer): void
-  /** Takes the tools of a server away. */
+  /** Removes the tools of a server. */
   hide(server: string): void
-  /** Passes on what a server tells its clients. */
+  /** Passes a server's notifications on to its clients. */
   hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>, client?: string): void
 }
 
@@ -48,13 +48,13 @@ export interface ViewOptions {
   readonly onError: (error: Error) => void
   /** Whether servers are being started whose tools are not known. */
   isStarting(): boolean
-  /** Resolves when no server is, or after a while. */
+  /** Resolves when no such server is left, or after a while. */
   untilStarted(): Promise<void>
-  /** The name of the preset, for those who watch. */
+  /** The name of the preset, for traffic events. */
   readonly name: string
   readonly onTraffic: ((traffic: Traffic) => void) | undefined
   readonly policy: Policy
-  /** Where the sessions of legacy clients are, if other gateways serve them too. */
+  /** The store for sessions of legacy clients, if other gateways serve them too. */
   readonly sessions: SessionStore | undefined
 }
 
@@ -103,7 +103,7 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
     catalogFor: (client) => profiles.get(toWho({ client })).catalog,
     features: (client) => profiles.get(toWho({ client })).features.forClient(client),
     ...dropUndefined({ instructions: options.instructions }),
-    // The sessions of one preset are not those of another.
+    // Presets do not share sessions.
     ...(options.sessions ? { sessions: { store: options.sessions, namespace: `foldout/${name}` } } : {}),
   })
   return {
@@ -114,7 +114,7 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
       for (const profile of profiles.all()) {
         const { who, catalog: seen, features } = profile
         features.refresh()
-        // The address of a page may now be another server's.
+        // The page's URI may now belong to another server.
         const others =
           pages.size === 0 ? [] : getShown(who).filter((other) => other !== server && sharesPage(other, pages))
         for (const one of [server, ...others]) seen.replace(one.name, select(one, who, features))
@@ -140,20 +140,20 @@ function createViewCatalog(
 ): Catalog {
   const catalog = createCatalog(tools, {
     sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
-    // Many gateways run at a time, one for each client, and most of them are idle.
+    // Many gateways run at a time, one per client, and most are idle.
     index: 'search',
     ...dropUndefined({ embed }),
   })
   catalog.subscribe((event) => {
     if (event.type === 'search/problem') onError(new Error(event.message))
   })
-  // Tools are embedded before the first search, because a gateway is searched sooner or later.
+  // Embed the tools before the first search, which comes sooner or later.
   if (embed) catalog.ready().catch(onError)
   if (onTraffic) catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: name, catalog, event }))
   return catalog
 }
 
-/** What clients are served that the rules do not tell apart. */
+/** What is served to clients that the rules treat alike. */
 interface Profile {
   /** One of these clients. */
   readonly who: Who
@@ -166,7 +166,7 @@ interface Profiles {
   all(): Iterable<Profile>
 }
 
-/** Something for each set of clients that rules tell apart. Without such rules, there is one for all. */
+/** Keeps one value per set of clients that rules treat alike. Without such rules, there is one for all. */
 function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) => string): Profiles {
   const made = new Map<string, Profile>()
   return {
@@ -175,9 +175,9 @@ function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) =>
       const profile = getProfile(who)
       const known = made.get(profile)
       if (known) return known
-      // Clients choose their names, and must not be able to fill the memory with them.
+      // Clients choose their own names, and must not be able to fill the memory with them.
       if (made.size >= MAX_PROFILES)
-        throw new Error('The rules tell more kinds of clients apart than the gateway can serve.')
+        throw new Error('The rules distinguish more kinds of clients than the gateway can serve.')
       const one = create(who)
       made.set(profile, one)
       return one
@@ -185,7 +185,7 @@ function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) =>
   }
 }
 
-/** An exposure that looks for tools when all servers have said which they have: what is not there may be about to come. */
+/** An exposure that waits for servers that are still starting before it searches, because they may have the tool. */
 function awaitTools(
   exposure: Exposure,
   { isStarting, untilStarted }: Pick<ViewOptions, 'isStarting' | 'untilStarted'>,
@@ -224,7 +224,7 @@ function sharesPage(server: GatewayServer, pages: ReadonlySet<string>): boolean 
   return [...getPages(server)].some((page) => pages.has(page))
 }
 
-/** A tool whose page has the address that clients know it by. */
+/** A tool whose UI page has the URI that clients use. */
 function showPage(tool: RawTool, server: GatewayServer, { toSeen }: Pick<ViewFeatures, 'toSeen'>): RawTool {
   const page = getPage(tool.meta)
   if (page === undefined || tool.meta === undefined) return tool
@@ -236,12 +236,12 @@ function describeServer({ config, snapshot, name }: GatewayServer): string {
   return config.description ?? snapshot?.server.title ?? name
 }
 
-/** Whether a text fits a pattern in which `*` stands for any text. */
+/** Whether a text matches a pattern in which `*` matches any text. */
 function matchesPattern(text: string, pattern: string): boolean {
   return hasParts(text, pattern.split('*'))
 }
 
-/** Whether a preset has a server. */
+/** Whether a preset includes a server. */
 function includesServer({ servers = ['*'] }: PresetDefinition, name: string): boolean {
   return servers.some((pattern) => matchesPattern(name, pattern))
 }

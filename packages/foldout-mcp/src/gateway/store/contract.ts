@@ -7,13 +7,13 @@ import type { QuotaStore } from '../policy/quotas/quota-store.ts'
 import type { CatalogCache } from '../upstreams/catalog-cache.ts'
 
 /**
- * What a gateway keeps: in files of the user, or in a database that any number of gateways share. Nothing that needs a decision of
- * the user is allowed because the store fails.
+ * A gateway's persistent state: in the user's files, or in a database that any number of gateways share. If the store fails, nothing
+ * that needs the user's decision is allowed.
  */
 export interface GatewayStore {
   /** Whether gateways on other machines have the same store. */
   readonly isShared: boolean
-  /** What servers had when they last ran. */
+  /** The tools, resources and prompts of servers when they last ran. */
   readonly catalogs: CatalogCache
   /** Calls that wait for the user. */
   readonly approvals: ApprovalStore
@@ -21,7 +21,7 @@ export interface GatewayStore {
   readonly pins: PinStore
   readonly signIns: SignInStore
   readonly quotas: QuotaStore
-  /** Undefined if the log is a file, which the configuration names. */
+  /** Undefined if the log is a file named in the configuration. */
   readonly audit: AuditStore | undefined
   readonly gateways: GatewayRegister
   /** Sessions of clients. They end with the process if the store is not shared. */
@@ -31,9 +31,9 @@ export interface GatewayStore {
 
 /** The gateways that share a store. */
 export interface GatewayRegister {
-  /** Makes this gateway known until it leaves, or the process ends in any way. */
+  /** Registers this gateway until it leaves or its process ends in any way. */
   join(gateway: GatewayInfo): Promise<void>
-  /** The gateways that joined, the oldest first. Empty if the store is not shared. */
+  /** The gateways that joined, oldest first. Empty if the store is not shared. */
   list(): Promise<readonly GatewayStatus[]>
   /** Removes this gateway. */
   leave(): Promise<void>
@@ -51,11 +51,11 @@ export interface GatewayStatus extends GatewayInfo {
   /** Different for each run of a gateway. */
   readonly name: string
   /**
-   * `silent` if its connection to the database is open and it has not been heard of for a while, such as a process that was stopped;
+   * `silent` if its connection to the database is open but it has not reported for a while, such as a suspended process;
    * `gone` if its connection has ended.
    */
   readonly state: 'alive' | 'silent' | 'gone'
   readonly startedAt: string
-  /** How long ago it was last heard of, by the clock of the database. */
+  /** How long ago it last reported, by the database's clock. */
   readonly silentMs: number
 }

@@ -11,7 +11,7 @@ import { getCacheFolder, getDataFolder } from '../surroundings.ts'
 import { createCatalogCache } from '../upstreams/catalog-cache.ts'
 import type { GatewayStore } from './contract.ts'
 
-/** Where gateways share what they keep, with variables filled in. */
+/** The settings of a shared store, with variables filled in. */
 export interface StoreSettings {
   readonly url: string
   readonly schema: string | undefined
@@ -20,9 +20,9 @@ export interface StoreSettings {
 }
 
 /**
- * Fills in the variables of a store, and has its secrets hidden from now on. Undefined if there is no store.
+ * Fills in the variables of a store, and hides its secrets from now on. Undefined if there is no store.
  *
- * @throws UsageError that names what is missing, and nothing that is secret.
+ * @throws UsageError that names what is missing, without revealing secrets.
  */
 export function fillStore(
   given: string | StoreDefinition | undefined,
@@ -49,12 +49,12 @@ export function fillStore(
   secrets.add(findStoreSecrets(settings))
   if (!/^postgres(?:ql)?:\/\//.test(settings.url) || !URL.canParse(settings.url))
     throw new UsageError(
-      'The "store" must be the address of a PostgreSQL database: postgres://user:password@host:5432/database.',
+      'The "store" must be the URL of a PostgreSQL database: postgres://user:password@host:5432/database.',
     )
   return settings
 }
 
-/** The address as a whole, its password, and the key. */
+/** The whole URL, its password, and the key. */
 function findStoreSecrets({ url, key }: StoreSettings): readonly string[] {
   const { password = '', searchParams } = URL.canParse(url) ? new URL(url) : {}
   const given = [password, decodeText(password), searchParams?.get('password') ?? '']
@@ -70,27 +70,27 @@ function decodeText(text: string): string {
 }
 
 /**
- * Opens the database that gateways share, or the files of the user.
+ * Opens the database that gateways share, or the user's files.
  *
  * @throws UsageError if the database cannot be used.
  */
 export async function openStore(settings: StoreSettings | undefined, files: FileStoreOptions): Promise<GatewayStore> {
   if (!settings) return createFileStore(files)
-  // Most gateways have none, and need not load it.
+  // Most gateways have no database, and need not load this.
   const { openPostgresStore } = await import('./postgres/store.ts')
   return openPostgresStore({ ...settings, onProblem: files.onProblem })
 }
 
 export interface FileStoreOptions {
   readonly env: NodeJS.ProcessEnv
-  /** Where the tools of servers are kept. Default: the user's folder for caches. */
+  /** Where the servers' tools are kept. Default: the user's cache folder. */
   readonly cache: string | undefined
-  /** Where decisions of the user are kept. Default: the user's folder for data. */
+  /** Where the user's decisions are kept. Default: the user's data folder. */
   readonly data: string | undefined
   onProblem(message: string): void
 }
 
-/** Keeps everything in files of the user. Quotas count for this process alone. */
+/** Keeps everything in the user's files. Quotas apply to this process only. */
 export function createFileStore({ env, cache, data, onProblem }: FileStoreOptions): GatewayStore {
   const folder = data ?? getDataFolder(env)
   return {

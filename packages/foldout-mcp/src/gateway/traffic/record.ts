@@ -7,10 +7,10 @@ import type { TrafficLine } from './recording.ts'
 import type { Redactor } from './redact.ts'
 import type { Traffic } from './traffic.ts'
 
-/** Writes traffic to a file, one line of JSON for each thing that a client does. */
+/** Writes traffic to a file, one line of JSON per client action. */
 export interface TrafficRecorder {
   readonly onTraffic: (traffic: Traffic) => void
-  /** Resolves when everything is written, or it is clear that it cannot be. */
+  /** Resolves when everything has been written or writing has failed. */
   close(): Promise<void>
 }
 
@@ -24,11 +24,11 @@ export interface TrafficRecorderOptions {
 type Call = Extract<Traffic, { type: 'call' }>
 
 export function recordTraffic(file: string, { redactor, version, onProblem }: TrafficRecorderOptions): TrafficRecorder {
-  // Only the user may read what was asked for.
+  // Only the user may read the recording.
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 })
   let hasFailed = false
   const fail = (reason: string): void => {
-    if (!hasFailed) onProblem(`The traffic is not recorded in ${file} any more: ${reason}`)
+    if (!hasFailed) onProblem(`Traffic is no longer recorded in ${file}: ${reason}`)
     hasFailed = true
   }
   stream.on('error', (error) => fail(error.message))
@@ -37,7 +37,7 @@ export function recordTraffic(file: string, { redactor, version, onProblem }: Tr
     if (stream.writableLength > MAX_WAITING_CHARACTERS) return fail('the disk is too slow.')
     stream.write(`${JSON.stringify(line)}\n`)
   }
-  // A call is reported when its server answers, and again, with the way it took, when the client gets the answer.
+  // A call is reported when its server answers, and again, with the route it took, when the client gets the answer.
   const answered = new Map<string, Call[]>()
   const run = randomUUID().slice(0, 8)
   write({ type: 'start', version: 1, run, at: new Date().toISOString(), foldout: version })
@@ -67,7 +67,7 @@ export function recordTraffic(file: string, { redactor, version, onProblem }: Tr
 interface LineParts {
   readonly catalog: Catalog
   readonly redactor: Redactor
-  /** What the server was sent and answered; undefined if the call did not reach it. */
+  /** The server's request and response; undefined if the call did not reach the server. */
   readonly used: Call | undefined
 }
 
@@ -104,7 +104,7 @@ function toLine(event: CatalogEvent, { catalog, redactor, used }: LineParts): ob
   }
 }
 
-/** Enough to tell whether a result is the same, and nothing of what it says. */
+/** Enough to tell whether a result is the same, without revealing its content. */
 export function summarizeResult({ content, structuredContent, isError }: CallResult): {
   readonly hash: string
   readonly bytes: number

@@ -3,7 +3,7 @@ import type { CatalogRecording } from 'foldout/catalog'
 import * as z from 'zod'
 import { UsageError } from '../config/config.ts'
 
-/** `run` tells the gateways apart that write to one file, or wrote to it one after the other. */
+/** `run` distinguishes gateways that write to the same file, at once or one after the other. */
 const common = { run: z.string(), at: z.string(), preset: z.string(), client: z.string() }
 const count = z.number().min(0)
 
@@ -35,13 +35,13 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
 ])
 
-/** One thing that a client did. The first line of each start of the gateway says which version wrote the lines. */
+/** One client action. At each start, the gateway first writes a line with its version. */
 export type TrafficLine = z.infer<typeof lineSchema>
 export type RecordedTraffic = Exclude<TrafficLine, { type: 'start' }>
 
 const TRAFFIC_START = '{"type":"start"'
 
-/** Whether a file is a recording of traffic, which begins with a line that says so. */
+/** Whether a file is a traffic recording, which its first line says. */
 export async function isTraffic(path: string): Promise<boolean> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new UsageError(`There is no file ${path}.`)
@@ -57,7 +57,7 @@ export async function isTraffic(path: string): Promise<boolean> {
   }
 }
 
-/** Reads what `foldout serve --record` wrote. A last line that was cut off, because the gateway was killed, is left out. */
+/** Reads what `foldout serve --record` wrote. Skips a last line that was cut off when the gateway was killed. */
 export async function readTraffic(file: string): Promise<readonly RecordedTraffic[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
@@ -70,7 +70,7 @@ export async function readTraffic(file: string): Promise<readonly RecordedTraffi
     if (parsed.success) return parsed.data.type === 'start' ? [] : [parsed.data]
     if (i === lines.length - 1) return []
     throw new UsageError(
-      `Line ${i + 1} of ${file} is not traffic of the gateway. Record it with: foldout serve --record <file>`,
+      `Line ${i + 1} of ${file} is not gateway traffic. Record some with: foldout serve --record <file>`,
     )
   })
 }
@@ -83,7 +83,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** The same use as a catalog records it, from which a core can be learned. */
+/** Converts traffic to the use a catalog records, from which core tools can be learned. */
 export function toCatalogRecording(traffic: readonly RecordedTraffic[]): CatalogRecording {
   const byClient = new Map<string, RecordedTraffic[]>()
   const tokens = new Map<string, number>()

@@ -13,7 +13,7 @@ describe('R58 what a recording keeps', () => {
     [{ text: 'say "hunter2-hunter2!"' }, { text: 'say "***!"' }],
     [{ url: 'https://ann:pw@example.com/a?q=1' }, { url: 'https://***@example.com/a?q=***' }],
     [{ list: ['Bearer eyJabcdefghijklmnop.abc'] }, { list: ['Bearer ***'] }],
-  ])('of %j is without secrets', (value, expected) => {
+  ])('of %j has no secrets', (value, expected) => {
     expect(redactor.redactJson(value)).toEqual({ value: expected, isRedacted: true })
   })
 
@@ -21,13 +21,13 @@ describe('R58 what a recording keeps', () => {
     { city: 'Oslo', max_tokens: 7, isKey: true, keys: null },
     { text: 'A short text: with punctuation, (brackets) and "quotes".' },
     JSON.parse('{"__proto__": {"a": 1}, "constructor": "b"}') as object,
-  ])('of %j is all of it', (value) => {
+  ])('of %j is complete', (value) => {
     const { value: kept, isRedacted } = redactor.redactJson(value)
     expect(JSON.stringify(kept)).toBe(JSON.stringify(value))
     expect(isRedacted).toBe(false)
   })
 
-  it('is nothing of what is too large or too deep', () => {
+  it('leaves out what is too large or too deep', () => {
     let deep: unknown = 'x'
     for (let i = 0; i < 100_000; i++) deep = [deep]
     const cycle: Record<string, unknown> = {}
@@ -37,7 +37,7 @@ describe('R58 what a recording keeps', () => {
     expect(redactor.redactText('x'.repeat(4_000_000))).toEqual({ value: '', isRedacted: true })
   })
 
-  it('is without the values of the configuration and the environment', () => {
+  it('leaves out the values of the configuration and the environment', () => {
     const config = readDefinition(
       {
         mcpServers: {

@@ -2,17 +2,17 @@ import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/reda
 import type { Secrets } from '../policy/secrets.ts'
 import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH } from './limits.ts'
 
-/** Something without its secrets. */
+/** A value without its secrets. */
 export interface Redacted<Value> {
   readonly value: Value
-  /** Whether anything was hidden, so that it is not what was sent. */
+  /** Whether anything was hidden, so that it differs from what was sent. */
   readonly isRedacted: boolean
 }
 
-/** Hides secrets: what is named like one, looks like one, or is a value of the configuration or the environment that is one. */
+/** Hides secrets: values that are named like one, look like one, or are known from the configuration or the environment. */
 export interface Redactor {
   redactText(text: string): Redacted<string>
-  /** JSON without its secrets; undefined if it is too large or too deep to keep. */
+  /** JSON without its secrets; undefined if it is too large or too deeply nested to keep. */
   redactJson(value: unknown): Redacted<unknown>
 }
 

@@ -1,7 +1,7 @@
 import type { CallContext, CallResult, Catalog, CatalogEvent, RawTool } from 'foldout/catalog'
 
 /**
- * What clients do: they list, search and call tools. Arguments and results are as they are, with everything that is secret in them.
+ * What clients do: they list, search and call tools. Arguments and results are unredacted.
  *
  * @example
  * const options: GatewayOptions = {
@@ -9,13 +9,13 @@ import type { CallContext, CallResult, Catalog, CatalogEvent, RawTool } from 'fo
  * }
  */
 export type Traffic =
-  /** An event of the catalog that a preset shows; the empty name is that of everything. */
+  /** An event of a preset's catalog. The empty name means all servers. */
   | { readonly type: 'catalog'; readonly preset: string; readonly catalog: Catalog; readonly event: CatalogEvent }
-  /** A server answered a call, or failed to. */
+  /** A server answered a call, or the call failed. */
   | {
       readonly type: 'call'
       readonly preset: string
-      /** `server/tool`, as the catalog qualifies it. */
+      /** `server/tool`, the qualified name in the catalog. */
       readonly tool: string
       readonly arguments: Readonly<Record<string, unknown>>
       readonly isReadOnly: boolean
@@ -24,7 +24,7 @@ export type Traffic =
       readonly result: CallResult | undefined
     }
 
-/** Lets somebody watch the calls of tools. */
+/** Wraps tools so that their calls can be watched. */
 export function watchTools(
   tools: readonly RawTool[],
   preset: string,

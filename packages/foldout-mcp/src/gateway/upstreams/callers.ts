@@ -4,13 +4,13 @@ import { isObject, type JsonObject } from '../fields.ts'
 import type { HeldPost } from './held-post.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
 
-/** Asks the client behind a call. */
+/** Sends a question to the client behind a call. */
 export type Ask = (method: string, params: JsonObject, signal?: AbortSignal) => Promise<JsonObject>
 
-/** From the least to the most severe. */
+/** From least to most severe. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
-/** Whether a log is at least as severe as a client wants. */
+/** Whether a log message is at least as severe as a client wants. */
 export function isSevere(level: unknown, wanted: string): boolean {
   return LOG_LEVELS.indexOf(String(level)) >= LOG_LEVELS.indexOf(wanted)
 }
@@ -19,17 +19,17 @@ export function isSevere(level: unknown, wanted: string): boolean {
 export interface Caller {
   /** The same for all calls of one client. */
   readonly client: string
-  /** There if the client can be asked. */
+  /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
-  /** The least severe logs that the client wants. */
+  /** The least severe log level that the client wants. */
   readonly logLevel: string | undefined
-  /** Tells the client something that belongs to its call. */
+  /** Sends the client a notification about its call. */
   notify(method: string, params: JsonObject): void
 }
 
 /**
- * The callers of one connection. What a legacy server asks does not say for which call, so it is asked of the one client that
- * has calls running; if there are several, nobody is asked, because the wrong one must not be.
+ * The callers of one connection. A legacy server's question does not name its call, so it goes to the one client that
+ * has calls running. If there are several, nobody is asked, because the wrong client must not be.
  */
 export class Callers {
   readonly #running = new Set<Caller>()
@@ -44,13 +44,12 @@ export class Callers {
   getOnly(): Caller {
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
     const [only, second] = clients.values()
-    if (!only) throw new Error('No client has a call running here that could be asked.')
-    if (second)
-      throw new Error('Several clients have calls running here. Set isolate to true to give each its own process.')
+    if (!only) throw new Error('No client with a running call can be asked.')
+    if (second) throw new Error('Several clients have running calls. Set isolate to true to give each its own process.')
     return only
   }
 
-  /** Passes a log on to the clients that have calls running and want it. */
+  /** Passes a log message on to the clients that have calls running and want it. */
   log(params: JsonObject): void {
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
     for (const { logLevel, notify } of clients.values())
@@ -74,31 +73,31 @@ export class Callers {
   }
 }
 
-/** A question of a server that a client has not answered yet. */
+/** A server's question that a client has not answered yet. */
 interface Question {
   readonly method: string
   readonly params: JsonObject
-  /** Whether the client has got it. */
+  /** Whether it has been sent to the client. */
   isSent: boolean
   resolve(answer: JsonObject): void
   reject(error: Error): void
 }
 
-/** A call that goes on while its client is asked in one request after another. */
+/** A call that keeps running while its client answers questions in separate requests. */
 interface HeldCall {
   readonly key: string
-  /** A new one for each round, so that an answer counts once. */
+  /** New for each round, so that an answer counts once. */
   state: string
   /** How many questions there have been. */
   asked: number
   readonly questions: Map<string, Question>
-  /** The context of the request that waits now. */
+  /** The context of the request that is waiting now. */
   context: CallContext
-  /** Wakes the request that waits now. */
+  /** Wakes the request that is waiting now. */
   wake(): void
   result: Promise<CallResult>
   isDone: boolean
-  /** Whether a request waits for the result now. */
+  /** Whether a request is waiting for the result now. */
   isWaiting: boolean
   timer: ReturnType<typeof setTimeout> | undefined
   /** Stops looking for answers that reach other gateways. */
@@ -107,14 +106,14 @@ interface HeldCall {
 }
 
 /**
- * Calls of modern clients on legacy servers. Such a server asks while the call runs; such a client is asked by a result, and
- * answers with another request. So the call goes on between the two, and is found again by an unguessable state.
+ * Calls by modern clients to legacy servers. A legacy server asks while the call runs; a modern client gets the question as a result, and
+ * answers in another request. So the call keeps running in between, and is found again by an unguessable state.
  */
 export class HeldCalls {
   readonly #held = new Map<string, HeldCall>()
   readonly #post: HeldPost | undefined
 
-  /** Where answers are left that reach another gateway, if there may be others. */
+  /** Passes on answers that reach another gateway, if there are others. */
   constructor(post?: HeldPost) {
     this.#post = post
   }
@@ -125,7 +124,7 @@ export class HeldCalls {
     return state !== undefined && (this.#held.has(state) || (this.#post !== undefined && STATE.test(state)))
   }
 
-  /** Starts a call. Its result is the server's, or the questions that it asks first. */
+  /** Starts a call. The result is the server's, or the questions it asks first. */
   async start(
     key: string,
     context: CallContext,
@@ -154,7 +153,7 @@ export class HeldCalls {
     held.result = run(inner, (method, params, asking) => this.#ask(held, method, params, asking))
     const finish = (): void => {
       held.isDone = true
-      // A client that is being asked comes for the result with its answer, which nobody needs any more.
+      // A client that is being asked still fetches the result, although its answer is no longer needed.
       if (held.isWaiting) this.#release(held)
       this.#dropQuestions(held)
       held.wake()
@@ -163,7 +162,7 @@ export class HeldCalls {
     return this.#wait(held, context)
   }
 
-  /** Goes on with a call whose questions a client answers. */
+  /** Continues a call with a client's answers. */
   async resume(key: string, input: CallInput, context: CallContext): Promise<CallResult> {
     const held = input.state === undefined ? undefined : this.#held.get(input.state)
     const elsewhere = held ? undefined : await this.#post?.deliver(input.state ?? '', { key, input }, context.signal)
@@ -177,7 +176,7 @@ export class HeldCalls {
     this.#held.set(held.state, held)
     held.context = context
     for (const [id, question] of Array.from(held.questions)) {
-      // It came after the client was asked, and goes with the next round.
+      // The question came after the client was asked, and belongs to the next round.
       if (!question.isSent) continue
       const answer = Object.hasOwn(input.responses, id) ? input.responses[id] : undefined
       held.questions.delete(id)
@@ -189,12 +188,12 @@ export class HeldCalls {
 
   #ask(held: HeldCall, method: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#held.size >= MAX_HELD && !this.#held.has(held.state))
-      return Promise.reject(new Error('Too many calls wait for answers.'))
+      return Promise.reject(new Error('Too many calls are waiting for answers.'))
     return new Promise((resolve, reject) => {
       const id = `question-${++held.asked}`
       const takeBack = (): void => {
         held.questions.delete(id)
-        reject(new Error('The server no longer asks.'))
+        reject(new Error('The server withdrew its question.'))
       }
       signal?.addEventListener('abort', takeBack, { once: true })
       held.questions.set(id, { method, params, isSent: false, resolve, reject })
@@ -224,7 +223,7 @@ export class HeldCalls {
     }, HELD_MS)
     held.timer.unref()
     for (const question of held.questions.values()) question.isSent = true
-    // The client may come to another gateway at once, which has to find it.
+    // The client may turn to another gateway immediately, which must find the call.
     held.stopExpecting = await this.#post
       ?.expect(held.state, (answer) => this.resume(answer.key, answer.input, {}))
       .catch(() => undefined)

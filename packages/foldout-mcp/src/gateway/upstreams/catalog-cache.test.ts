@@ -44,7 +44,7 @@ describe('R54 a full disk', () => {
     await removeFolder(folder)
   })
 
-  it('leaves the old list, and no half of a new one', async () => {
+  it('leaves the old list, and never half of a new one', async () => {
     const problems: string[] = []
     const cache = createCatalogCache(folder, (message) => problems.push(message))
     const [server] = readDefinition({ mcpServers: { a: { command: 'a' } } }, { file: 'test', folder }).servers

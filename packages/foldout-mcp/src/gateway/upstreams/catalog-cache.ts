@@ -5,13 +5,13 @@ import type { HttpServer, ServerConfig } from '../config/config.ts'
 import { MAX_CACHE_BYTES } from './limits.ts'
 import { hashSnapshot, type Snapshot } from './snapshot.ts'
 
-/** A snapshot that was kept. */
+/** A cached snapshot. */
 export interface CachedSnapshot {
   readonly snapshot: Snapshot
   readonly savedAt: number
 }
 
-/** What servers had when they last ran. It only makes things quicker: nothing fails because of it. */
+/** The snapshots of servers when they last ran. The cache only saves time: nothing fails because of it. */
 export interface CatalogCache {
   read(server: ServerConfig): Promise<CachedSnapshot | undefined>
   /** Returns whether it could be written. */
@@ -84,7 +84,7 @@ function readCached(value: unknown): CachedSnapshot | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { format, savedAt, hash, snapshot } = value as Partial<Record<string, unknown>>
   if (format !== FORMAT || typeof savedAt !== 'number' || !isSnapshot(snapshot)) return undefined
-  // A clock that went back must not keep a list for ever.
+  // If the clock was set back, the list must still expire.
   return hash === hashSnapshot(snapshot) ? { snapshot, savedAt: Math.min(savedAt, Date.now()) } : undefined
 }
 

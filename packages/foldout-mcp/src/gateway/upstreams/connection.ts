@@ -13,13 +13,13 @@ import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 
-/** A server that is connected. */
+/** A connected server. */
 export interface Connection {
   readonly client: Client
-  /** The tools as they are now, by the names that the server gives them. */
+  /** The current tools, by the server's own names. */
   readonly tools: ReadonlyMap<string, RawTool>
   readonly snapshot: Snapshot
-  /** What the server tells of. */
+  /** What the server reports changes of. */
   readonly subscriptions: Subscriptions
   /** Resolves when the connection has ended, by whichever side. */
   readonly closed: Promise<void>
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
   /** How long a call may go without an answer or progress. */
   readonly callTimeoutMs: number
   readonly signal: AbortSignal
-  /** The version of this program, which servers are told. */
+  /** The version of this program, reported to servers. */
   readonly version: string
   /** The protocol that the server is known to speak. */
   readonly era: Snapshot['era'] | undefined
@@ -46,11 +46,11 @@ export interface ConnectionOptions {
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
   readonly onError: (error: unknown) => void
-  /** Who can be asked what the server asks. */
+  /** The callers that can answer the server's questions. */
   readonly callers: Callers
-  /** What the server asks, as the client is to be asked. */
+  /** Rewrites the server's question for the client. */
   readonly translate: (params: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
-  /** Called with what the server tells its clients, except that its lists have changed. */
+  /** Called with the server's notifications, except for changed lists. */
   readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void
 }
 
@@ -62,7 +62,7 @@ export async function openConnection(server: FilledServer, options: ConnectionOp
   try {
     return await untilAborted(attempt.open(), signal)
   } catch (error) {
-    // Before it is ended here.
+    // Read before this side closes the connection.
     const ending = attempt.getEnding()
     await attempt.close()
     options.signal.throwIfAborted()
@@ -92,7 +92,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     ended.abort()
     await transport?.close().catch(() => undefined)
   }
-  // Hidden before it is cut, because half a secret would not be found.
+  // Redact before cutting, because half a secret would not be recognized.
   const getComplaint = (): string =>
     options.secrets
       .hide(complaint)
@@ -106,7 +106,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
     const opened = await createTransport(server, options, hear)
-    if (isClosed) throw new Error('It was closed before it was connected.')
+    if (isClosed) throw new Error('It was closed before it could connect.')
     transport = opened
     const client = new Client(
       { name: 'foldout', version },
@@ -162,7 +162,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
   })
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
     if (LIST_CHANGES.has(method)) refreshLists()
-    // Tools are listed again by those who hear of it below. Clients are told if the list that they see is another one then.
+    // The handlers below list the tools again. Clients are notified if the list they see has changed.
     else if (method !== TOOLS_CHANGED) parts.onNotification(method, params)
   }
   // Before the lists are read, so that no change is missed.
@@ -199,12 +199,12 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
   return connection
 }
 
-/** What every client is assumed to be able to do. One that is not says so when it is asked. */
+/** The capabilities that every client is assumed to have. A client without one refuses when it is asked. */
 const CAPABILITIES = {
   sampling: { context: {}, tools: {} },
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
-  // Some servers have pages for their tools only if the client says that it can show them.
+  // Some servers offer UI pages for their tools only if the client says that it can show them.
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 }
 
@@ -223,12 +223,12 @@ async function answerServer(
   signal: AbortSignal,
 ) {
   const isRoots = method === 'roots/list'
-  // Servers ask for it when they start, which may be before any client has called.
+  // Servers ask for the roots when they start, which may be before any client has called.
   if (isRoots && callers.isEmpty) return { roots: [] }
   const { ask, client } = callers.getOnly()
-  // The user may be done with a page long after the call has ended.
+  // The user may finish with a page long after the call has ended.
   if (ask && typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client)
-  // The server may take its question back.
+  // The server may withdraw its question.
   if (ask) return ask(method, params, signal)
   if (isRoots) return { roots: [] }
   throw new Error(`The client cannot be asked for ${method}.`)
@@ -238,7 +238,7 @@ function toMap(tools: readonly RawTool[]): ReadonlyMap<string, RawTool> {
   return new Map(tools.map((tool) => [tool.name, tool]))
 }
 
-/** Runs work that is wanted several times at once no more often than needed: once now, and once more afterwards. */
+/** Merges simultaneous requests for the same work: it runs once now, and once more afterwards. */
 function createRefresh(work: () => Promise<void>): () => void {
   let isRunning = false
   let isWanted = false
@@ -282,7 +282,7 @@ async function createTransport(
   onStderr: (text: string) => void,
 ): Promise<Transport> {
   if (server.kind !== 'stdio') return createHttpTransport(server, signIns)
-  // Not before the first server starts: it is half of what a gateway that answers from its cache would load.
+  // Loaded with the first server, because it is half of what a gateway that answers from its cache would load.
   const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
   return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
 }
@@ -298,7 +298,7 @@ async function createHttpTransport(server: FilledHttpServer, signIns: SignIns): 
   return kind === 'sse' ? new SSEClientTransport(url, options) : new StreamableHTTPClientTransport(url, options)
 }
 
-/** A server that cannot be used now. The message is for people and for models. */
+/** Thrown when a server cannot be used now. The message is for people and models. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
 }

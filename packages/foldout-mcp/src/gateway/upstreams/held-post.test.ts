@@ -27,8 +27,8 @@ const answer = (asked: CallResult, name: unknown) => ({
   responses: Object.fromEntries(Object.keys(asked['inputRequests'] as object).map((id) => [id, { name }])),
 })
 
-describe('R65 a call that is held by one gateway and answered at another', () => {
-  it('R65 goes on where it is held, over several rounds and gateways, and leaves nothing behind', async () => {
+describe('R65 a call held by one gateway and answered at another', () => {
+  it('R65 continues where it is held, over several rounds and gateways, and leaves nothing behind', async () => {
     const { store, one, other } = stage()
     const started: string[] = []
     const first = await one.start('key', {}, askNames(3, started))
@@ -53,7 +53,7 @@ describe('R65 a call that is held by one gateway and answered at another', () =>
     expect(texts).toHaveLength(1)
   })
 
-  it('R65 is not for others, for another tool, or for a state that nobody gave', async () => {
+  it('R65 refuses other clients, another tool and an invented state', async () => {
     const { one, other, store } = stage()
     const asked = await one.start('mine', {}, askNames(1))
     expect(await other.resume('theirs', answer(asked, 'Eve'), {})).toMatchObject({ isError: true })
@@ -63,7 +63,7 @@ describe('R65 a call that is held by one gateway and answered at another', () =>
     expect(JSON.stringify(await store.list())).not.toContain(String(asked['requestState']))
   })
 
-  it('R65 passes a failure on, and a result that JSON cannot hold as a failure', async () => {
+  it('R65 passes on a failure, and turns a result that JSON cannot hold into one', async () => {
     for (const [outcome, expected] of [
       [async () => Promise.reject(new Error('The server is gone.')), 'The server is gone.'],
       [async () => ({ content: [], bad: Number.NaN }), 'which JSON cannot represent'],

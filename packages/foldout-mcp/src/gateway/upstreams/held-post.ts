@@ -4,18 +4,18 @@ import type { CallInput, CallResult } from 'foldout/catalog'
 import type { SessionStore, StoredEvent } from 'foldout/session'
 import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from './limits.ts'
 
-/** An answer that has reached another gateway than the one that holds its call. */
+/** An answer that reached a different gateway than the one that holds its call. */
 export interface HeldAnswer {
-  /** Whose call it is, and of what. */
+  /** The owner of the call, and the tool it called. */
   readonly key: string
   readonly input: CallInput
 }
 
-/** Passes the answers of clients on to the gateway that holds their call. */
+/** Passes clients' answers on to the gateway that holds their call. */
 export interface HeldPost {
-  /** Says that a call is held here, and goes on with it if its answer reaches another gateway. Returns a function that stops that. */
+  /** Registers a call held here, and continues it if its answer reaches another gateway. Returns a function that stops that. */
   expect(state: string, goOn: (answer: HeldAnswer) => Promise<CallResult>): Promise<() => void>
-  /** Gives an answer to the gateway that holds the call, and waits for what comes of it. Nothing if no gateway holds it. */
+  /** Gives an answer to the gateway that holds the call, and waits for the outcome; undefined if no gateway holds it. */
   deliver(state: string, answer: HeldAnswer, signal: AbortSignal | undefined): Promise<CallResult | undefined>
 }
 
@@ -26,7 +26,7 @@ const ENDED = 'held/ended'
 
 /**
  * A held call is a journal of four events in the store that gateways share: asked, answered, taken, ended. The number of an event
- * is taken once, so that of several answers the first counts.
+ * is used once, so that the first of several answers counts.
  */
 export function createHeldPost(openSessions: () => Promise<SessionStore>): HeldPost {
   let opened: Promise<SessionStore> | undefined
@@ -47,14 +47,14 @@ export function createHeldPost(openSessions: () => Promise<SessionStore>): HeldP
       void watch(store, id, stop.signal, async (answer) => {
         await append(store, id, 3, TAKEN)
         const result = await goOn(answer as HeldAnswer).catch(toFailure)
-        // Something that JSON cannot hold, perhaps. Somebody waits for it in any case.
+        // The result may not be valid JSON, but another gateway is waiting for an outcome.
         await append(store, id, 4, ENDED, result).catch((error: unknown) =>
           append(store, id, 4, ENDED, toFailure(error)),
         )
       }).catch(() => undefined)
       return () => {
         stop.abort()
-        // Once it is answered, the gateway that gave the answer reads the result, and removes it.
+        // After the answer, the gateway that passed it on reads the result and removes it.
         void find(store, id, ANSWERED).then((found) => (found ? undefined : store.delete(id)), ignore)
       }
     },
@@ -113,7 +113,7 @@ async function find(store: SessionStore, id: string, type: string): Promise<Stor
   return (await store.load(id))?.events.find(({ event }) => event.type === type)
 }
 
-/** The state is a secret of the client, which a reader of the store must not learn. */
+/** The state is the client's secret, which readers of the store must not learn. */
 function toId(state: string): string {
   return `held/${createHash('sha256').update(state).digest('hex')}`
 }

@@ -94,7 +94,7 @@ export const MAX_TASKS = 1_000
 /** How many tasks one page of the task list has. */
 export const TASKS_PER_PAGE = 50
 
-/** How long a task keeps its server from being stopped for idleness. */
+/** How long a task keeps an idle server from being stopped. */
 export const TASK_MS = 3_600_000
 
 /** A larger cache file is ignored. */

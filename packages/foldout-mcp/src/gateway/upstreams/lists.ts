@@ -3,7 +3,7 @@ import { requestFromMcp } from 'foldout/mcp'
 import { MAX_LISTED, MAX_PAGES } from './limits.ts'
 import type { Listed } from './snapshot.ts'
 
-/** What a server has beside tools. */
+/** What a server has besides tools. */
 export interface Lists {
   readonly resources: readonly Listed[]
   readonly templates: readonly Listed[]
@@ -12,7 +12,7 @@ export interface Lists {
 
 export const NO_LISTS: Lists = { resources: [], templates: [], prompts: [] }
 
-/** Everything that a server lists beside tools. A list that cannot be had is empty, because the others can be. */
+/** Everything that a server lists besides tools. A list that fails is empty, so that the others still work. */
 export async function readLists(
   client: Client,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export async function readLists(
       return await readPages(client, method, field, signal)
     } catch (error) {
       signal.throwIfAborted()
-      // Servers need not have templates, and some do not know the request for them.
+      // Templates are optional, and some servers do not know the request for them.
       if (method !== 'resources/templates/list') onError(error)
       return []
     }

@@ -3,7 +3,7 @@ import type { RawTool } from 'foldout/catalog'
 import { dropUndefined, isObject } from '../fields.ts'
 import type { ParameterOverride, ServerToolOverride } from '../config/definition.ts'
 
-/** A tool with what the configuration changes about it; nothing if it is hidden. */
+/** A tool with its overrides applied; undefined if it is hidden. */
 export function applyOverride(tool: RawTool, override: ServerToolOverride | undefined): RawTool | undefined {
   if (!override) return tool
   const { hide, parameters, timeoutSeconds: _, maxConcurrent: __, maxResultBytes: ___, ...changes } = override

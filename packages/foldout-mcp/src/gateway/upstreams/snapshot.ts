@@ -4,7 +4,7 @@ import type { RawTool } from 'foldout/catalog'
 /** A tool as its server defines it, without the way to call it. */
 export type ToolDefinition = Omit<RawTool, 'call' | 'source'>
 
-/** What is known of a server: enough to list and search its tools while it is not running. */
+/** What is known about a server: enough to list and search its tools while it is not running. */
 export interface Snapshot {
   readonly server: { readonly name?: string; readonly version?: string; readonly title?: string }
   readonly capabilities: Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export function toDefinition({ call: _call, source: _source, ...definition }: Ra
   return definition
 }
 
-/** Equal for equal snapshots, whatever the order of their fields. */
+/** Equal for equal snapshots, regardless of field order. */
 export function hashSnapshot(snapshot: Snapshot): string {
   return createHash('sha256').update(JSON.stringify(snapshot)).digest('hex')
 }

@@ -2,9 +2,9 @@ import type { Client, McpSubscription } from '@modelcontextprotocol/client'
 import { requestFromMcp } from 'foldout/mcp'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
 
-/** What a connection has told its server that it wants to hear of. */
+/** A connection's subscriptions at its server. */
 export interface Subscriptions {
-  /** Hears of changes of a resource. */
+  /** Subscribes to changes of a resource. */
   watch(uri: string): Promise<void>
   unwatch(uri: string): Promise<void>
 }
@@ -13,11 +13,11 @@ export interface SubscriptionOptions {
   /** Ends all of them. */
   readonly signal: AbortSignal
   readonly onError: (error: unknown) => void
-  /** Called after a time in which the server could tell nothing. */
+  /** Called after a gap in which changes may have been missed. */
   readonly onGap: () => void
 }
 
-/** Subscribes to the changes of a server's lists, and to those of resources when they are wanted. */
+/** Subscribes to changes of a server's lists, and of resources on request. */
 export async function openSubscriptions(client: Client, options: SubscriptionOptions): Promise<Subscriptions> {
   if (client.getProtocolEra() !== 'modern') return new LegacySubscriptions(client)
   const subscriptions = new ModernSubscriptions(client, options)
@@ -25,7 +25,7 @@ export async function openSubscriptions(client: Client, options: SubscriptionOpt
   return subscriptions
 }
 
-/** Legacy servers tell of their lists unasked. */
+/** Legacy servers announce list changes without a subscription. */
 class LegacySubscriptions implements Subscriptions {
   readonly #client: Client
   readonly #uris = new Set<string>()
@@ -45,7 +45,7 @@ class LegacySubscriptions implements Subscriptions {
   }
 }
 
-/** Modern servers are sent one request that says all, and again whenever that changes. */
+/** Modern servers get one request with all subscriptions, and a new one whenever they change. */
 class ModernSubscriptions implements Subscriptions {
   readonly #client: Client
   readonly #options: SubscriptionOptions
@@ -58,7 +58,7 @@ class ModernSubscriptions implements Subscriptions {
     this.#options = options
   }
 
-  /** Never rejects: a server that tells nothing can still be used. */
+  /** Never rejects: a server without notifications can still be used. */
   async open(): Promise<void> {
     await this.#listen().catch(this.#options.onError)
   }
@@ -73,7 +73,7 @@ class ModernSubscriptions implements Subscriptions {
     return this.#uris.delete(uri) ? this.#listen() : this.#last
   }
 
-  /** One after the other, so that the last one says what is wanted last. */
+  /** Runs one after the other, so that the last request has the latest subscriptions. */
   #listen(): Promise<void> {
     const next = this.#last.then(() => this.#replace())
     this.#last = next.catch(() => undefined)
@@ -90,7 +90,7 @@ class ModernSubscriptions implements Subscriptions {
     }
     const before = this.#current
     this.#current = undefined
-    // The new one first, so that nothing is missed in between.
+    // Open the new one first, so that nothing is missed in between.
     if (Object.keys(filter).length > 0 && !signal.aborted) {
       const opened = await this.#client.listen(filter, { signal })
       this.#current = opened

@@ -5,36 +5,36 @@ import { MAX_TASKS, TASK_MS } from './limits.ts'
 
 /** A task of a server, as one client knows it. */
 export interface KnownTask {
-  /** The id that the client knows. It cannot be guessed. */
+  /** The id that the client sees. It is unguessable. */
   readonly id: string
   /** The id that the server gave it. */
   readonly own: string
-  /** Whose task it is: a principal's, or a connection's. */
+  /** The task's owner: a principal or a connection. */
   readonly owner: string
-  /** The connection that began it. */
+  /** The connection that started it. */
   readonly client: string | undefined
   readonly startedAt: number
   /** As the server last described it, with the client's id. */
   state: JsonObject
 }
 
-/** Where messages that belong to a task have its id. */
+/** The key that holds the task's id in messages that belong to it. */
 const RELATED = 'io.modelcontextprotocol/related-task'
 const DONE: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
 
 /** The tasks of a server. Several clients share it, and each knows its own tasks only. */
 export class Tasks {
   readonly #tasks = new Map<string, KnownTask>()
-  /** By the process or connection, and the id that it gave. Two processes of a server may give the same. */
+  /** By process or connection and its id for the task. Two processes of a server may use the same id. */
   readonly #byOwn = new WeakMap<object, Map<string, KnownTask>>()
 
-  /** Whether the server still works on one. */
+  /** Whether the server is still working on a task. */
   get isRunning(): boolean {
     const oldest = Date.now() - TASK_MS
     return [...this.#tasks.values()].some(({ state, startedAt }) => !DONE.has(state['status']) && startedAt > oldest)
   }
 
-  /** A result that may begin a task, with the id that the client is to know. */
+  /** Replaces the id in a result that may start a task with the one for the client. */
   begin<Result extends JsonObject>(result: Result, client: CallClient | undefined, place: object): Result {
     const isModern = result['resultType'] === 'task'
     const task = isModern ? result : result['task']
@@ -53,7 +53,7 @@ export class Tasks {
     return [...this.#tasks.values()].filter((task) => task.owner === owner)
   }
 
-  /** What the server says of a task, with the id that the client knows. */
+  /** Replaces the id in the server's description of a task with the client's. */
   translate(task: KnownTask, message: JsonObject): JsonObject {
     const { taskId, _meta: meta, status } = message
     const translated = { ...message, ...(taskId === task.own ? { taskId: task.id } : {}) }
@@ -62,12 +62,12 @@ export class Tasks {
     return { ...translated, _meta: { ...meta, [RELATED]: { ...meta[RELATED], taskId: task.id } } }
   }
 
-  /** The task that a message of a process is about, by the id that it gave. */
+  /** Finds the task that a process's message is about, by the process's id for it. */
   findOwn(id: unknown, place: object): KnownTask | undefined {
     return this.#byOwn.get(place)?.get(String(id))
   }
 
-  /** What a process asks, with the id that the client knows if it belongs to a task. */
+  /** Replaces the task id in a process's question with the client's, if it belongs to a task. */
   translateQuestion(params: JsonObject, place: object): JsonObject {
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const related = meta[RELATED]
@@ -97,7 +97,7 @@ export class Tasks {
   }
 }
 
-/** A principal keeps its tasks when it connects again. */
+/** A principal keeps its tasks when it reconnects. */
 function toOwner(client: CallClient | undefined): string {
   return client?.principal === undefined ? `client ${client?.id}` : `principal ${client.principal}`
 }

@@ -9,13 +9,13 @@ import type { Upstream, UseContext } from './upstream.ts'
 /** The scope of a process or connection that all clients share. */
 const SHARED = ''
 
-/** A process or connection that is needed. */
+/** Describes the process or connection that is needed. */
 export interface WantedUpstream {
-  /** The folder that its clients work in, if it depends on that. */
+  /** The working folder of its clients, if the server depends on it. */
   readonly root: string | undefined
-  /** What is passed on of its clients' headers. */
+  /** The client headers to pass on. */
   readonly forwarded: Forwarded | undefined
-  /** To be called when it has stopped. */
+  /** Call it when the process has stopped. */
   onStopped(): void
 }
 
@@ -27,7 +27,7 @@ export class UpstreamPool {
   readonly #upstreams = new Map<string, Upstream>()
   /** The scopes of the processes that each client has to itself. */
   readonly #scopes = new Map<string, Set<string>>()
-  /** The folder that each client works in, as it says. */
+  /** The working folder that each client reports. */
   readonly #roots = new Map<string, Promise<string | undefined>>()
 
   constructor(config: ServerConfig, create: (wanted: WantedUpstream) => Upstream) {
@@ -63,10 +63,10 @@ export class UpstreamPool {
     return this.#get(key, root, forwarded)
   }
 
-  /** Ends those that a client had to itself, when it has gone. */
+  /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     const scope = toScope(client)
-    // A principal, and clients without a connection, may come again.
+    // A principal, or a client without a connection, may come back.
     if (scope === SHARED || client.isShared || client.principal !== undefined) return
     const keys = this.#scopes.get(scope) ?? []
     this.#scopes.delete(scope)
@@ -84,7 +84,7 @@ export class UpstreamPool {
     await upstream?.close()
   }
 
-  /** Ends the least recently used process that is idle, if there are as many as there may be. */
+  /** Stops the least recently used idle process if the maximum is reached. */
   #makeRoom(): void {
     const own = [...this.#upstreams].filter(([scope]) => scope !== SHARED)
     const { name, maxProcesses } = this.#config
@@ -92,12 +92,12 @@ export class UpstreamPool {
     const [idle] = own.find(([, { isIdle }]) => isIdle) ?? []
     if (idle === undefined)
       throw new UpstreamError(
-        `the server '${name}' runs ${maxProcesses} processes for single clients, which are all busy. Try again later, or raise maxProcesses.`,
+        `the server '${name}' already runs ${maxProcesses} processes for single clients, all busy. Try again later, or raise maxProcesses.`,
       )
     void this.#end(idle)
   }
 
-  /** The first folder that the client works in, if it says so. */
+  /** The client's first working folder, if it reports any. */
   #findRoot({ client, peer }: UseContext): Promise<string | undefined> {
     if (!client || !peer?.ask || !('roots' in peer.capabilities)) return Promise.resolve(undefined)
     const known = this.#roots.get(client.id)
@@ -117,19 +117,19 @@ export class UpstreamPool {
     return upstream
   }
 
-  /** The next call of a client that had a process to itself, if there is one, starts another. */
+  /** Forgets a client's process, so that its next call starts another. */
   #drop(scope: string, stopped: Upstream): void {
     if (scope !== SHARED && this.#upstreams.get(scope) === stopped) this.#upstreams.delete(scope)
   }
 }
 
-/** Who has a process: a principal, or a connection. Clients that cannot be told apart share one. */
+/** The owner of a process: a principal or a connection. Clients that cannot be distinguished share one. */
 function toScope(client: CallClient | undefined): string {
   if (client?.principal !== undefined) return `principal ${client.principal}`
   return client?.id ?? SHARED
 }
 
-/** The folder of the first root that is one. */
+/** The folder of the first root that is a file URL. */
 function readRoot({ roots }: Readonly<Record<string, unknown>>): string | undefined {
   for (const root of Array.isArray(roots) ? (roots as readonly unknown[]) : []) {
     const uri = typeof root === 'object' && root !== null && 'uri' in root ? root.uri : undefined

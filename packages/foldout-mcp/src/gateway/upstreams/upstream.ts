@@ -26,7 +26,7 @@ export type UpstreamState =
       readonly type: 'failed'
       readonly reason: string
       readonly retryAt: number
-      /** Whether the server would work if somebody signed in. */
+      /** Whether the server only needs a sign-in to work. */
       readonly needsSignIn?: true
     }
 
@@ -36,9 +36,9 @@ export interface UpstreamOptions extends Pick<
 > {
   readonly variables: Variables
   readonly secrets: Secrets
-  /** Passes answers of clients on between gateways, if there are several. */
+  /** Passes clients' answers between gateways, if there are several. */
   readonly post?: HeldPost | undefined
-  /** Headers of the client that the connection is for. Variables are not filled in: they are not the user's own. */
+  /** Headers of the connection's client. Variables in them are not filled in, because the client is not the user. */
   readonly headers?: Readonly<Record<string, string>>
   /** The protocol that the server is known to speak. */
   getEra(): Snapshot['era'] | undefined
@@ -48,13 +48,13 @@ export interface UpstreamOptions extends Pick<
   readonly turn: LimitFunction
   /** Whether a tool must not be called, because its definition waits for the user's approval. */
   isHeld(tool: string): boolean
-  /** Whether somebody waits for what the server tells, so that it is not idle. */
+  /** Whether someone is subscribed to the server, so that it is not idle. */
   isWatched(): boolean
   /** Called with a new connection before anything else uses it. */
   prepare(connection: Connection): Promise<void>
 }
 
-/** Whom something is done for. */
+/** The caller that work is done for. */
 export interface UseContext extends Pick<CallContext, 'signal' | 'client' | 'peer'> {
   /** Asks that client, if it can be asked while this runs. */
   readonly ask?: Ask | undefined
@@ -62,7 +62,7 @@ export interface UseContext extends Pick<CallContext, 'signal' | 'client' | 'pee
 
 /**
  * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after
- * a failure. It never runs more than its share of calls, so that it slows nobody but its own callers.
+ * a failure. It never runs more than its share of calls, so that it slows down only its own callers.
  */
 export class Upstream {
   readonly #server: ServerConfig
@@ -79,7 +79,7 @@ export class Upstream {
   #uses = 0
   /** How many questions of the server wait for clients. */
   #asking = 0
-  /** The client whose folders the server was told to ask for. */
+  /** The client whose roots the server was last told about. */
   #rootsFrom: string | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
 
@@ -96,7 +96,7 @@ export class Upstream {
     return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
   }
 
-  /** Whether nothing is done with it. */
+  /** Whether it is unused. */
   get isIdle(): boolean {
     return this.#limit.activeCount + this.#limit.pendingCount === 0
   }
@@ -106,7 +106,7 @@ export class Upstream {
     const { peer, client } = context
     try {
       const canResume = peer?.input !== undefined && this.#held.has(peer.input)
-      // It may have run already, at a gateway that has ended or that shares this one's address.
+      // It may have run already, at a gateway that has ended or one behind the same address.
       if (!canResume && peer?.input?.state !== undefined && this.#options.getEra() === 'legacy')
         return createErrorResult(NOT_HELD)
       if (canResume || (peer?.era === 'modern' && this.#options.getEra() !== 'modern')) {
@@ -125,7 +125,7 @@ export class Upstream {
   /**
    * Sends a request that is not a call. If a legacy server asks a modern client in the meantime, the result is its questions.
    *
-   * @throws UpstreamError if the server cannot be started, or has too much to do.
+   * @throws UpstreamError if the server cannot be started or is overloaded.
    */
   async request(
     method: string,
@@ -157,7 +157,7 @@ export class Upstream {
     const { name, timeoutMs } = this.#server
     return this.use(
       async ({ tools }) => {
-        // The server may have said only now, when it started, that its definition is another one.
+        // The server may have reported a changed definition only now, when it started.
         if (this.#options.isHeld(tool))
           return createErrorResult(
             `Tool '${tool}' was not run: its definition has changed, and waits for the user's approval. Ask the user to run "foldout pins".`,
@@ -169,7 +169,7 @@ export class Upstream {
         const result = await call(args, context)
         const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
         this.#countTimeout(isTimeout)
-        // It works: the next failure is the first one again.
+        // It works, so the next failure counts as the first.
         if (!isTimeout && this.#isRunning) this.#failures = 0
         return result
       },
@@ -177,7 +177,7 @@ export class Upstream {
     )
   }
 
-  /** A server that started before this client had called has not heard of the folders that the client works in. */
+  /** Tells a server that was started before this client called to ask for the client's folders. */
   async #offerRoots({ client, peer }: CallContext): Promise<void> {
     if (!client || !peer?.ask || !('roots' in peer.capabilities) || this.#rootsFrom === client.id) return
     this.#rootsFrom = client.id
@@ -197,9 +197,9 @@ export class Upstream {
   }
 
   /**
-   * Does something with the running server, and starts it if need be.
+   * Runs work on the server, and starts the server if necessary.
    *
-   * @throws UpstreamError if it cannot be started, or has too much to do.
+   * @throws UpstreamError if it cannot be started or is overloaded.
    */
   async use<Result>(
     work: (connection: Connection) => Promise<Result>,
@@ -207,12 +207,14 @@ export class Upstream {
   ): Promise<Result> {
     signal?.throwIfAborted()
     if (this.#limit.pendingCount >= MAX_WAITING)
-      throw new UpstreamError(`The server '${this.#server.name}' is busy: ${MAX_WAITING} calls wait for it.`)
+      throw new UpstreamError(
+        `The server '${this.#server.name}' is busy: ${MAX_WAITING} calls are already waiting for it.`,
+      )
     clearTimeout(this.#idle)
     const turn = this.#limit(async () => {
       signal?.throwIfAborted()
       const leave = this.#callers.add({
-        // Clients without a connection have the same id, and must not be taken for one another.
+        // Clients without a connection share an id, and must not be mistaken for one another.
         client: client?.isShared ? `${client.id} ${++this.#uses}` : (client?.id ?? ''),
         ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
         logLevel: peer?.logLevel,
@@ -233,7 +235,7 @@ export class Upstream {
 
   /** A call that waits for a client does not keep others from running. */
   async #whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
+    if (this.#asking >= MAX_HELD) throw new Error('Too many calls are waiting for clients to answer.')
     this.#asking++
     this.#limit.concurrency++
     try {
@@ -259,7 +261,7 @@ export class Upstream {
     return opening
   }
 
-  /** Starts the server now, however it failed before. */
+  /** Starts the server now, even right after a failure. */
   async retry(): Promise<void> {
     this.#failed = undefined
     await this.connect()
@@ -277,7 +279,7 @@ export class Upstream {
     )
   }
 
-  /** Stops the server for good. */
+  /** Stops the server permanently. */
   async close(): Promise<void> {
     this.#ended.abort(new UpstreamError(`The server '${this.#server.name}' was stopped.`))
     await this.stop()
@@ -322,14 +324,14 @@ export class Upstream {
       this.#connection = undefined
       const reason = error instanceof Error ? error.message : String(error)
       const needsSignIn = error instanceof Error && error.cause instanceof SignInError
-      // Somebody may sign in at any moment, and does not want to wait then.
+      // The user may sign in at any moment, and should not have to wait then.
       if (needsSignIn) this.#failures = 0
       this.#pause(reason, { needsSignIn })
       throw error instanceof UpstreamError ? this.#toPauseError(this.#failed ?? { reason, retryAt: 0 }) : error
     }
   }
 
-  /** After the connection has ended. A server that ends by itself time and again is left alone, like one that does not start. */
+  /** Handles the end of the connection. A server that keeps ending by itself is left alone, like one that does not start. */
   #leave(connection: Connection): void {
     this.#isRunning = false
     this.#timeouts = 0
@@ -354,11 +356,11 @@ export class Upstream {
   #toPauseError({ reason, retryAt }: { readonly reason: string; readonly retryAt: number }): UpstreamError {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
     return new UpstreamError(
-      `the server '${this.#server.name}' cannot be started. ${reason} It is tried again in ${seconds} s at the earliest.`,
+      `the server '${this.#server.name}' cannot be started. ${reason} It will be retried in ${seconds} s at the earliest.`,
     )
   }
 
-  /** A server that answers nothing is restarted. */
+  /** Restarts a server that has stopped answering. */
   #countTimeout(isTimeout: boolean): void {
     this.#timeouts = isTimeout ? this.#timeouts + 1 : 0
     if (this.#timeouts < MOST_TIMEOUTS) return
@@ -375,15 +377,15 @@ export class Upstream {
   }
 }
 
-/** Whose call it is. Clients without a connection have an id that differs between gateways. */
+/** The owner of a call. The id of clients without a connection differs between gateways. */
 function toHeldKey(client: CallContext['client'], what: string): string {
   return JSON.stringify([client?.isShared ? '' : client?.id, client?.principal, what])
 }
 
-/** A failure that a model can read. */
+/** A failed result that a model can read. */
 function createErrorResult(text: string): CallResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
 
 const NOT_HELD =
-  'The answer came too late, or to another gateway than the one that asked. Whether the tool has run is not known; call it again if it may run twice.'
+  'The answer came too late, or to another gateway than the one that asked. It is not known whether the tool has run; call it again only if it may run twice.'

@@ -24,7 +24,7 @@ async function recordRuns(count: number) {
 }
 
 describe('R59 the advice view', () => {
-  it('says what advise found in recorded runs, with the context before and after', async () => {
+  it('shows what advise found in recorded runs, with the context before and after', async () => {
     const runs = await recordRuns(3)
     const source = createAdviceSource({ runs, prompt: { bound: clerk, telemetry } })
     const view = await source.handlers['advice/get']?.({})
@@ -34,7 +34,7 @@ describe('R59 the advice view', () => {
     expect(view?.items[0]?.after?.total).toBe(clerk.render().tokensIfAllOpen.total)
   })
 
-  it('advises nothing from too few runs, and learns a core only from enough use', async () => {
+  it('gives no advice from too few runs, and learns core tools only from enough use', async () => {
     const runs = await recordRuns(1)
     const getUse = async () => ({ version: 1, tools: [], clients: [] }) as const
     const view = await createAdviceSource({ runs, prompt: { bound: clerk, telemetry }, getUse }).handlers[

@@ -42,7 +42,7 @@ function advise(
   const recordings = runs.runs.map((run) => {
     const recorder = createRecorder({ prompt: bound })
     for (const { event } of run.steps)
-      // The page's events have what the recorder reads, and less than a run tells.
+      // The page's events have everything the recorder reads, but less than a run's own events.
       if (event.type !== 'cache/missed') recorder.onEvent(event as Parameters<typeof recorder.onEvent>[0])
     return recorder.recording()
   })
@@ -64,7 +64,7 @@ function advise(
   })
 }
 
-/** What the first request would begin with after the change; undefined if nobody has written the summary yet. */
+/** The context of the first request after the change; undefined if the summary is not written yet. */
 function applyAdvice(
   bound: BoundPrompt,
   before: RenderedPrompt,

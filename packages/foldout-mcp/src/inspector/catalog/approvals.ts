@@ -4,7 +4,7 @@ import type { InspectorSource } from '../inspector.ts'
 import { APPROVALS_POLL_MS } from '../limits.ts'
 import type { ApprovalRow } from '../protocol.ts'
 
-/** The calls that wait for the user, wherever they are kept. Others may ask and decide too, so they are looked for. */
+/** The calls that wait for the user, wherever they are kept. Polled, because other processes may ask and decide too. */
 export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
   return {
     view: 'catalog',
@@ -17,7 +17,7 @@ export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
         known = now
         listener()
       }
-      // What cannot be read now is tried again; the page says what is wrong when it asks.
+      // A failed read is retried; the page shows the error when it asks.
       const timer = setInterval(() => void look().catch(() => undefined), APPROVALS_POLL_MS)
       timer.unref()
       return () => clearInterval(timer)
@@ -27,7 +27,7 @@ export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
       'approvals/answer': async ({ id, seen, isApproved }) => {
         const call = (await approvals.list()).find((each) => each.id === id)
         if (!call || getSeen(call) !== seen)
-          throw new Error('This call does not wait any longer: it was decided elsewhere, or nobody decided in time.')
+          throw new Error('This call is no longer waiting: it was decided elsewhere, or nobody decided in time.')
         await (isApproved ? approvals.approve(id) : approvals.deny(id))
         return {}
       },
@@ -35,7 +35,7 @@ export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
   }
 }
 
-/** Changes with everything that a person decides by. */
+/** Changes with everything the decision is based on. */
 function getSeen(call: WaitingCall): string {
   return createHash('sha256')
     .update(JSON.stringify(describe(call)))

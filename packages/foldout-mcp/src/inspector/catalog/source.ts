@@ -20,7 +20,7 @@ export interface InspectedGateway {
 }
 
 export interface CatalogSource extends InspectorSource {
-  /** The gateway has changed: a server started or failed, or has other tools. */
+  /** Called when the gateway has changed: a server started or failed, or its tools changed. */
   notify(): void
 }
 
@@ -50,7 +50,7 @@ export function createCatalogSource(gateway: InspectedGateway): CatalogSource {
       'catalog/tool': async ({ name }) => {
         const catalog = await gateway.getCatalog()
         const entry = catalog.resolve(name)
-        if (isUnknown(entry)) throw new Error(`There is no tool '${name}' any more.`)
+        if (isUnknown(entry)) throw new Error(`The tool '${name}' no longer exists.`)
         return describeTool(entry, count(catalog).tools.get(entry) ?? 0)
       },
       'catalog/search': async ({ query, limit }) => {
@@ -124,7 +124,7 @@ function describeHit({ tool, score, explain }: SearchHit<CatalogEntry>): FoundTo
   return { name, server: source ?? '', summary: shortDescription, score, explanation: explain() }
 }
 
-/** What a tool answered, as texts. Pictures and sounds are named, because a server's bytes are nothing that a page should open. */
+/** A tool's result as texts. Images and audio are only named, because the page should not open a server's bytes. */
 function describeResult({ content, structuredContent, isError }: CallResult, durationMs: number): CallView {
   const parts = content.map((part) => {
     if (typeof part['text'] === 'string') return cut(part['text'])

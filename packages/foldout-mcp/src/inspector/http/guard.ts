@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-/** The page runs its own scripts and styles only, and no text can become markup, not even by mistake. */
+/** Allows only the page's own scripts and styles, so that no text can become markup, even by mistake. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -15,10 +15,10 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; '),
-  // No other page can hold on to this one, load its files, or show it in a frame.
+  // No other page can keep a reference to this one, load its files, or show it in a frame.
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Prompts and conversations do not stay on the disk, and the token does not leave with a link.
+  // Prompts and conversations are not cached on disk, and a link does not leak the token.
   'cache-control': 'no-store',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
   'referrer-policy': 'no-referrer',
@@ -49,7 +49,7 @@ function isLoopback(host: string): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/.test(host)
 }
 
-/** The part of a path below `/<token>/`; undefined if the token is wrong. Takes as long for every wrong token. */
+/** The part of a path below `/<token>/`; undefined if the token is wrong. Takes constant time. */
 export function readPath(url: string, token: string): string | undefined {
   const { pathname } = new URL(url, 'http://inspector')
   const [, given = '', ...rest] = pathname.split('/')

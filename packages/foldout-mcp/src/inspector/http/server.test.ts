@@ -52,7 +52,7 @@ describe('R60 the server of the inspector', () => {
       expect({ path, status: (await ask(path)).status }).toEqual({ path, status: 404 })
   })
 
-  it('has a policy under which no text becomes markup and nothing is asked of another host', async () => {
+  it('has a policy that keeps text from becoming markup and blocks requests to other hosts', async () => {
     const { headers } = await ask('')
     const policy = String(headers['content-security-policy'])
     expect(policy).toContain("default-src 'none'")
@@ -74,7 +74,7 @@ describe('R60 the server of the inspector', () => {
     expect((await ask('api/prompt/render', { ...JSON_TYPE, ...headers }, '{}')).status).toBe(status)
   })
 
-  it('takes JSON from its own page', async () => {
+  it('accepts JSON from its own page', async () => {
     const { host, origin } = new URL(server.url)
     const own = { ...JSON_TYPE, host, origin, 'sec-fetch-site': 'same-origin' }
     expect(JSON.parse((await ask('api/prompt/render', own, '{"a":1}')).text)).toEqual({
@@ -88,13 +88,13 @@ describe('R60 the server of the inspector', () => {
   })
 
   it.each(['../package.json', '..%2f..%2fpackage.json', 'page.js/../../main.js', '__proto__', 'constructor', '%00'])(
-    'serves no file but those of the page: %s',
+    'serves only the files of the page: %s',
     async (path) => {
       expect((await ask(path)).status).toBe(404)
     },
   )
 
-  it('tells each page the state when it connects, then what changes', async () => {
+  it('sends each page the state when it connects, then the changes', async () => {
     const { body } = await fetch(`${server.url}api/events`)
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
     const first = await reader?.read()

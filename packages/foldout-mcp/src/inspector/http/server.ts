@@ -12,9 +12,9 @@ import { findRefusal, PAGE_HEADERS, readPath } from './guard.ts'
 export interface PageServerOptions {
   /** Default: any free port. */
   readonly port?: number | undefined
-  /** What a page is told when it connects. */
+  /** What a page gets when it connects. */
   getHello(): ServerEvent
-  /** Answers an action. What it throws is told to the page. */
+  /** Answers an action. The page shows the message of an error it throws. */
   act(name: string, body: unknown): Promise<unknown>
   /** Answers requests of MCP clients, at `mcp`. */
   readonly mcp?: AnswerMcp | undefined
@@ -37,7 +37,7 @@ export interface Download extends Asset {
 }
 
 export interface PageServer {
-  /** With the token that everything needs. */
+  /** The URL, with the required token. */
   readonly url: string
   tell(event: ServerEvent): void
   close(): Promise<void>
@@ -52,7 +52,7 @@ export async function listenForPages(options: PageServerOptions): Promise<PageSe
     const refusal = findRefusal(request)
     if (refusal) return send(response, refusal.status, toText(refusal.message))
     const path = readPath(request.url ?? '/', token)
-    if (path === undefined) return send(response, 404, toText('Open the address that foldout printed, with its token.'))
+    if (path === undefined) return send(response, 404, toText('Open the URL that foldout printed, with its token.'))
     if (path === 'mcp' && options.mcp) return options.mcp(request, response)
     if (request.method === 'POST' && path.startsWith('api/'))
       return act(request, response, (body) => options.act(path.slice('api/'.length), body))
@@ -94,7 +94,7 @@ async function act(
   response: ServerResponse,
   run: (body: unknown) => Promise<unknown>,
 ): Promise<void> {
-  // A form of another page can send no such type without asking first.
+  // Another page's form cannot send this type without a preflight request.
   if (!/^application\/(x-nd)?json\b/.test(request.headers['content-type'] ?? ''))
     return send(response, 415, toText('Send JSON.'))
   const text = await readBody(request)
@@ -160,7 +160,7 @@ function findFolder(): string {
   return found
 }
 
-/** The pages that follow, over server-sent events. */
+/** The connected pages, over server-sent events. */
 interface Followers {
   /** Adds a page; false if there are too many. */
   add(response: ServerResponse, first: ServerEvent): boolean
@@ -172,7 +172,7 @@ function createFollowers(): Followers {
   const responses = new Set<ServerResponse>()
   const send = (response: ServerResponse, text: string): void => {
     response.write(text)
-    // A page that does not read must not make the process grow. It connects again and is told the state as it is then.
+    // A page that does not read must not fill the memory. It reconnects and gets the state at that time.
     if (response.writableLength > MAX_WAITING_BYTES) response.destroy()
   }
   const heartbeat = setInterval(() => {

@@ -19,7 +19,7 @@ function describeBound(bound: Parameters<typeof measurePrompt>[0] & typeof clerk
 }
 
 describe('R59 the prompt view', () => {
-  it('has every section, its cost now and if it were open, and the text with the place of each', () => {
+  it('has every section with its cost, folded and open, and its place in the text', () => {
     const { sections, text, spans, tokens, tokensIfAllOpen, tools } = describeBound(clerk, NOTHING)
     expect(sections.map(({ path, state, depth, title }) => [path, state, depth, title])).toEqual([
       ['role', 'open', 0, 'Role'],
@@ -36,7 +36,7 @@ describe('R59 the prompt view', () => {
     expect(tools.map(({ name, section }) => [name, section])).toEqual([['read_section', undefined]])
   })
 
-  it('says what opening a section costs, as rendering it open does', () => {
+  it('gives the same cost of opening a section as rendering it open', () => {
     const folded = describeBound(clerk, NOTHING)
     const open = describeBound(clerk, { visibility: { refunds: 'open' } })
     const find = ({ sections }: PromptView) => sections.find(({ path }) => path === 'refunds')

@@ -2,7 +2,7 @@ import { MAX_CHART_POINTS, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from '../
 import type { ChartPoint, RunMessage, RunOpening, RunSummary, RunView } from '../protocol.ts'
 import type { ModelMessage, ModelStep, RunModel } from './model.ts'
 
-/** What lists show of a run. Names may be of any length, since a recording may come from anywhere. */
+/** A run as lists show it. Names may have any length, because a recording may come from anywhere. */
 export function describeSummary(run: RunModel): RunSummary {
   const { prompt, model, input, ...rest } = run.summary
   return { ...rest, prompt: toName(prompt), model: toName(model), input: toName(input) }
@@ -19,7 +19,7 @@ export function describeRun(run: RunModel, skipped: number): RunView {
     window: run.window,
     chart: thin(run.chart),
     openingList: run.openings.slice(0, MAX_LISTED).map(describeOpening),
-    // A longer name could not be asked about.
+    // A longer name could not be requested.
     tools: [...run.tools].filter(({ length }) => length <= MAX_NAME_CHARACTERS).sort(),
     hasTexts: run.hasTexts,
     earlier: run.hasTexts ? run.earlier : 0,
@@ -31,7 +31,7 @@ function countSteps({ steps }: RunModel, type: ModelStep['event']['type']): numb
   return steps.reduce((count, { event }) => count + (event.type === type ? 1 : 0), 0)
 }
 
-/** More openings, or sections of one opening, say nothing to a person. */
+/** More openings than this, or sections of one opening, do not help a person. */
 const MAX_LISTED = 1_000
 const MAX_KEYS = 20
 
@@ -43,7 +43,7 @@ function toName(text: string): string {
   return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}…`
 }
 
-/** At most so many points that a chart can show. The peak always stays. */
+/** Thins out the points to what a chart can show. Always keeps the peak. */
 function thin(points: readonly ChartPoint[]): readonly ChartPoint[] {
   if (points.length <= MAX_CHART_POINTS) return points
   const step = Math.ceil(points.length / MAX_CHART_POINTS)
@@ -69,7 +69,7 @@ export function describeMessage(message: ModelMessage, index: number): RunMessag
   }
 }
 
-/** Arguments as text. A recording may come from anywhere, and have some that are nested deeper than can be written. */
+/** Arguments as text. A recording may come from anywhere, and have arguments nested too deeply to serialize. */
 export function formatJson(value: unknown, indent = 2): string {
   try {
     return value === undefined ? '' : JSON.stringify(value, null, indent)

@@ -13,10 +13,10 @@ export interface ExportOptions {
   readonly assets: Assets
 }
 
-/** As many as the page asks for at a time. */
+/** The page size that the page requests. */
 const CHUNK = 100
 
-/** A run as one HTML file that needs nothing else: the page itself, with the answers that it would ask for, without secrets. */
+/** Exports a run as one self-contained HTML file: the page itself with the answers it would request, without secrets. */
 export function exportRun(run: RunModel, { redactor, assets }: ExportOptions): Download {
   const safe = redactRun(run, redactor)
   const { id } = safe

@@ -65,7 +65,7 @@ const eventSchema = z.discriminatedUnion('type', [
 ])
 export type RunEvent = z.infer<typeof eventSchema>
 
-/** The last moment that a date can name. */
+/** The latest time a date can represent. */
 const MAX_TIME = 8_640_000_000_000_000
 
 const lineSchema = z.object({

@@ -5,7 +5,7 @@ import type { RunEvent } from './lines.ts'
 type EventType = RunEvent['type']
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>
 
-/** A message with the call that it answers, as a run that goes on needs it. */
+/** A message with the call that it answers, as a continued run needs it. */
 export interface ModelMessage extends Omit<RunMessage, 'index' | 'calls'> {
   readonly callId: string
   readonly toolCalls: EventOf<'reply/received'>['message']['toolCalls']
@@ -179,7 +179,7 @@ export class RunModel {
       output: this.#usage.output + used.output,
       cached: this.#usage.cached + used.cached,
     }
-    // A cache that was hit before is expected to be hit again, for at least as much.
+    // After a cache hit, the next request is expected to hit at least as much.
     if (before && before.cached > 0 && used.cached < before.cached)
       this.#step(at, { type: 'cache/missed', lost: before.cached - used.cached })
     this.#say({ role: 'assistant', text: message.text, toolCalls: message.toolCalls })

@@ -1,4 +1,4 @@
-// What the page is told about runs: a part of `../protocol.ts`, by which it is imported.
+// The part of the protocol about runs. `../protocol.ts` imports it.
 
 export type RunStatus = 'running' | 'completed' | 'stopped' | 'waiting' | 'failed' | 'unfinished'
 
@@ -25,7 +25,7 @@ export interface TokenUsage {
   readonly cached: number
 }
 
-/** What is shown of a run at once. Steps and messages are asked for as they come into view. */
+/** The overview of a run. Steps and messages are requested as they come into view. */
 export interface RunView extends RunSummary {
   readonly steps: number
   readonly messages: number
@@ -114,7 +114,7 @@ export interface WhyNot {
   readonly reason: string
 }
 
-/** A new run that goes on from a request of another one. */
+/** A new run that continues from a request of another run. */
 export interface RunFork {
   /** The id of the new run. */
   readonly id: string

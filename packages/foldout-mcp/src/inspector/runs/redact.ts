@@ -21,7 +21,7 @@ function redact(value: unknown, redactor: Redactor): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      // Arguments are a tool's own JSON, in which a name says what is secret.
+      // Arguments are a tool's own JSON, in which the keys show what is secret.
       if (name === 'arguments') return [name, redactor.redactJson(item).value ?? '(too long to export)']
       // What a provider wants back, such as encrypted reasoning.
       return name === 'native' ? [name, undefined] : [redactText(name, redactor), redact(item, redactor)]
@@ -29,7 +29,7 @@ function redact(value: unknown, redactor: Redactor): unknown {
   )
 }
 
-/** A secret at the end of a part may be cut in two, and half of one does not look like a secret: as much is left out there. */
+/** A secret may be cut in two at the end of a part, and half of it would not be recognized, so that much is left out there. */
 const UNSURE = 4_096
 
 function redactText(text: string, redactor: Redactor): string {

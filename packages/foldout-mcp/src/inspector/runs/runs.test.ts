@@ -96,7 +96,7 @@ describe('R59 recorded runs', () => {
     expect(explainOffer(run, 9, 'x').reason).toContain('no request 9')
   })
 
-  it('can be forked: another run goes on from there, with an id of its own', async () => {
+  it('can be forked: another run with its own id continues from there', async () => {
     const { run } = await readRun()
     const { id, json } = forkRun(run, 2)
     const fork = JSON.parse(json) as { state: RunState; visibility: object }
@@ -123,7 +123,7 @@ describe('R59 recorded runs', () => {
     expect(() => forkRun(run, 1)).toThrow('2 earlier messages, which are not in its recording')
   })
 
-  it('R60 are exported as one file without secrets, whatever is in them', async () => {
+  it('R60 are exported as one file without secrets, whatever they contain', async () => {
     const { run, store } = await readRun()
     const hostile = '</script><script>alert(1)</script><!--'
     store.add([{ version: 1, run: run.id, at: Date.now(), event: { type: 'warning', message: hostile } }])
@@ -144,7 +144,7 @@ describe('R59 recorded runs', () => {
     expect(html).not.toMatch(/https?:\/\//)
   })
 
-  it('R60 keep the beginning of long texts in an export, without half of a secret at its end', async () => {
+  it('R60 keep the beginning of long texts in an export, without half a secret at the end', async () => {
     const secret = 'correct-horse-battery'
     const long = `${'word '.repeat(13_105)}${secret} ${'word '.repeat(1_000)}`
     const store = createRunStore()
@@ -156,7 +156,7 @@ describe('R59 recorded runs', () => {
     expect(message?.text).not.toContain('correct')
   })
 
-  it('R60 are shown whatever is in them: deep arguments, odd numbers, keys of prototypes', async () => {
+  it('R60 are shown whatever they contain: deep arguments, odd numbers, prototype keys', async () => {
     const { store } = await readRun()
     const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
     const call = { id: 'c', name: '__proto__', arguments: { constructor: deep } }
@@ -209,7 +209,7 @@ describe('R59 recorded runs', () => {
     store.close()
   })
 
-  it('are shown from recordings of numbers and names too', async () => {
+  it('are also shown from recordings of only numbers and names', async () => {
     const path = join(folder, 'numbers.jsonl')
     const recorder = createFileRecorder(path, { prompt: clerk })
     const adapter = scriptedAdapter([calls('read_section', { section_key: 'refunds' }), says('Done.')])

@@ -69,20 +69,21 @@ export function explainOffer(run: RunModel, at: number, tool: string): WhyNot {
   return { isOffered: false, reason: `No section of this prompt has a tool '${tool}'.${hint}${behind}` }
 }
 
-/** What `runAgent` needs to go on: everything else of a state has a default. */
+/** What `runAgent` needs to continue. Everything else in a state has a default. */
 type ForkedState = Pick<RunState, 'version' | 'id' | 'status' | 'messages' | 'disclosed'>
 
 /**
- * A new run that goes on where a request of another one was sent: the conversation up to there and what was open then. It has an id of
+ * A new run that continues from where another run sent a request, with the conversation and the open sections at that point. It has an id of
  * its own, and no approval of the other run counts in it.
  */
 export function forkRun(run: RunModel, at: number): RunFork {
   const request = run.requests[at - 1]
   if (!request) throw new Error(`The run has no request ${at}.`)
-  if (!run.hasTexts) throw new Error('This run was recorded without texts, so there is no conversation to go on from.')
+  if (!run.hasTexts)
+    throw new Error('This run was recorded without texts, so there is no conversation to continue from.')
   if (run.earlier > 0)
     throw new Error(
-      `This run began with ${run.earlier} earlier messages, which are not in its recording, so a fork would go on without them. Fork the session itself, or record the conversation from its first turn.`,
+      `This run began with ${run.earlier} earlier messages, which are not in its recording, so a fork would continue without them. Fork the session itself, or record the conversation from its first turn.`,
     )
   const id = randomUUID()
   const state: ForkedState = {

@@ -13,7 +13,7 @@ export interface RunStore {
   get(id: string): RunModel
   /** Takes lines of a recorder. */
   add(lines: readonly unknown[]): void
-  /** Reads a file, and what is appended to it later. Resolves when what is there is read. */
+  /** Reads a file, and what is appended to it later. Resolves when the current content has been read. */
   follow(file: string): Promise<void>
   subscribe(listener: () => void): () => void
   close(): void
@@ -58,7 +58,7 @@ export function createRunStore(): RunStore {
     },
     get(id) {
       const run = runs.get(id)
-      if (!run) throw new Error('There is no such run any more.')
+      if (!run) throw new Error('This run no longer exists.')
       return run
     },
     add(lines) {
@@ -76,7 +76,7 @@ export function createRunStore(): RunStore {
       })
       await reader.read()
       const poll = (): void => void reader.read().then((isMore) => isMore && tell())
-      // Asked instead of watched: a change just before a watch begins would be missed.
+      // Polled instead of watched: a change just before a watch begins would be missed.
       const timer = setInterval(poll, POLL_MS)
       timer.unref()
       watched.push(() => clearInterval(timer))
@@ -92,7 +92,7 @@ export function createRunStore(): RunStore {
 }
 
 interface LineReader {
-  /** Reads what was appended since. Says whether there was anything. */
+  /** Reads what was appended since. Returns whether there was anything. */
   read(): Promise<boolean>
 }
 

@@ -29,14 +29,14 @@ const schema = z.object({
 
 const MAX_FILE_BYTES = 1_048_576
 
-/** Keeps one file for each call. Rounds of modern clients are kept in memory: without a database, a client has one gateway. */
+/** Keeps one file per call. Rounds of modern clients are kept in memory: without a database, a client has one gateway. */
 export function createApprovalFiles(folder: string, now: () => number = Date.now): ApprovalStore {
   const rounds = new Map<string, Round & { readonly expiresAt: number }>()
   const getWaiting = (id: string): string => join(folder, `${id}.json`)
   const getApproved = (id: string): string => join(folder, `${id}.approved`)
   const getDenied = (id: string): string => join(folder, `${id}.denied`)
 
-  /** A file that is damaged or has expired does not count, and is removed. */
+  /** Ignores and removes a file that is damaged or has expired. */
   async function read(file: string): Promise<WaitingCall | undefined> {
     const { data } = schema.safeParse(await readJson(file, MAX_FILE_BYTES).catch(() => undefined))
     if (data && data.expiresAt > now()) return data
@@ -58,18 +58,18 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
     return calls.filter((call) => call !== undefined).sort((one, other) => one.expiresAt - other.expiresAt)
   }
 
-  /** Takes a call that waits, and keeps it as what the user decided. */
+  /** Replaces a waiting call with the user's decision. */
   async function decide(id: string, getDecided: (id: string) => string): Promise<WaitingCall> {
     if (!APPROVAL_ID.test(id)) throw new UsageError(describeUnknown(id))
     const call = await read(getWaiting(id))
-    // The process that removes the file is the one that decides.
+    // The process that removes the file makes the decision.
     if (!call || !(await takeFile(getWaiting(id)).catch(refuseReadOnly))) throw new UsageError(describeUnknown(id))
     await replaceFile(getDecided(id), JSON.stringify({ ...call, expiresAt: now() + APPROVAL_MS }))
     return call
   }
 
   return {
-    // Nothing tells clients of one run of a gateway from those of another.
+    // Client ids are unique only within one run of a gateway.
     scope: randomUUID(),
     list,
     approve: (id) => decide(id, getApproved),
@@ -83,7 +83,7 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
         await createFile(getWaiting(call.id), JSON.stringify({ ...call, ...times }))
         return 'waiting'
       } catch {
-        // The disk is full, perhaps. The call is refused in any case.
+        // The disk may be full. The call is refused anyway.
         return 'not-noted'
       }
     },
@@ -113,5 +113,5 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
 
 function refuseReadOnly(error: unknown): never {
   const reason = isCode(error, 'EACCES') ? 'its folder is read-only' : (error as Error).message
-  throw new Error(`The decision cannot be kept: ${reason}.`)
+  throw new Error(`The decision cannot be saved: ${reason}.`)
 }

@@ -1,13 +1,13 @@
 /** A call that has to be approved. */
 export interface UnapprovedCall {
   readonly id: string
-  /** Everything that the approval is bound to, as a hash. */
+  /** A hash of everything that the approval is bound to. */
   readonly binding: string
   readonly client?: string | undefined
   readonly user?: string | undefined
   readonly preset: string
   readonly tool: string
-  /** As a person is shown them. */
+  /** As shown to a person. */
   readonly arguments: string
   readonly reason?: string | undefined
 }
@@ -19,46 +19,46 @@ export interface WaitingCall extends UnapprovedCall {
   readonly expiresAt: number
 }
 
-/** What a modern client was given to go on with. */
+/** What a modern client needs to continue its call. */
 export interface Round {
   readonly binding: string
-  /** The state of the server, if the call was approved and the server itself asks something. */
+  /** The server's state, if the call is approved and the server itself asks something. */
   readonly inner?: { readonly state: string | undefined } | undefined
 }
 
-/** What came of asking for an approval: the call waits, the user has denied it, or it could not be noted. */
+/** The outcome of asking for an approval: the call waits, the user has denied it, or the request could not be stored. */
 export type Asked = 'waiting' | 'denied' | 'not-noted'
 
-/** Calls that wait for an approval in another process, and approvals that wait for their call. */
+/** Calls that wait for an approval from another process, and approvals that wait for their call. */
 export interface ApprovalStore {
-  /** Approvals hold for clients of gateways with the same scope. */
+  /** Approvals apply to clients of gateways with the same scope. */
   readonly scope: string
-  /** Notes a call. If it waits already, that is the same. */
+  /** Stores a waiting call. Has no effect if it already waits. */
   ask(call: UnapprovedCall): Promise<Asked>
-  /** Uses an approval, if there is one. Of several calls at once, one may run. If that cannot be found out, none may. */
+  /** Uses up an approval, if there is one. Of several simultaneous calls, one may run; if the store cannot be read, none may. */
   use(id: string, binding: string): Promise<boolean>
-  /** The calls that wait, the oldest first. */
+  /** The waiting calls, oldest first. */
   list(): Promise<readonly WaitingCall[]>
-  /** Approves a call that waits, once. */
+  /** Approves a waiting call, once. */
   approve(id: string): Promise<WaitingCall>
-  /** Denies a call that waits. For a while, the same call is refused without asking again. */
+  /** Denies a waiting call. For a while, the same call is refused without asking again. */
   deny(id: string): Promise<WaitingCall>
-  /** Keeps a round until the client comes back with an answer. Returns its state; undefined if there is no room or it cannot be kept. */
+  /** Keeps a round until the client returns with an answer. Returns its state; undefined if there is no room or it cannot be stored. */
   beginRound(round: Round): Promise<string | undefined>
   /**
-   * The round of a state, once; undefined if there is none, or it has expired.
+   * Takes the round of a state, once; undefined if there is none or it has expired.
    *
-   * @throws Error if that cannot be found out now.
+   * @throws Error if the store cannot be read now.
    */
   takeRound(state: string): Promise<Round | undefined>
 }
 
-/** What ids of calls look like. */
+/** The format of call ids. */
 export const APPROVAL_ID = /^[0-9a-f]{16}$/
 
-/** What the states of rounds begin with. */
+/** The prefix of round states. */
 export const ROUND_STATE = 'foldout-approval-'
 
 export function describeUnknown(id: string): string {
-  return `No call with the id '${id}' waits for an approval. foldout approvals lists those that do.`
+  return `No call with the id '${id}' is waiting for an approval. Run foldout approvals to list those that are.`
 }

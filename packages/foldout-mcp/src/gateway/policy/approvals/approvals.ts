@@ -13,20 +13,20 @@ export interface ApprovalRequest {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly reason: string | undefined
-  /** The hash of the tool's definition as it is now; undefined if the tool is gone. */
+  /** The hash of the tool's current definition; undefined if the tool is gone. */
   getDefinition(): string | undefined
 }
 
 /** Runs the call once it is approved. */
 export type RunApproved = (context: CallContext) => Promise<CallResult>
 
-/** Has calls approved: each approval is for one call of one client with exactly these arguments of exactly this tool. */
+/** Gets calls approved. Each approval is for one call by one client of exactly this tool with exactly these arguments. */
 export interface Approvals {
-  /** Runs a call if it is approved. Otherwise the result asks for the approval, or says how to give it. */
+  /** Runs a call if it is approved. Otherwise the result asks for approval, or says how to give it. */
   run(request: ApprovalRequest, context: CallContext, run: RunApproved): Promise<CallResult>
 }
 
-/** The name of the question, which modern clients repeat with the answer. */
+/** The name of the question, which modern clients send back with the answer. */
 const QUESTION = 'approval'
 
 export function createApprovals(store: ApprovalStore, secrets: Secrets): Approvals {
@@ -47,7 +47,7 @@ class CallApprovals implements Approvals {
     const { peer, client } = context
     const caller = client ? identifyCaller(this.#store.scope, client) : []
     const binding = bind([caller, request.preset, request.tool, request.arguments, definition])
-    if (binding === undefined) return refuse(request, 'its arguments are nested too deep to be shown to the user.')
+    if (binding === undefined) return refuse(request, 'its arguments are nested too deeply to show to the user.')
     const round = await this.#takeRound(peer?.input?.state)
     if (round === 'unknown') return refuse(request, CANNOT_CHECK)
     if (round) return this.#resume(round, binding, request, context, run)
@@ -62,7 +62,7 @@ class CallApprovals implements Approvals {
     return this.#finish(binding, context, run)
   }
 
-  /** Goes on after an answer of a modern client: to the approval, or to what the server of an approved call asks. */
+  /** Continues after a modern client's answer: to the approval, or to a question of the approved call's server. */
   async #resume(
     { inner, ...round }: Round,
     binding: string,
@@ -77,7 +77,7 @@ class CallApprovals implements Approvals {
     return this.#finish(binding, withInput(context, undefined), run)
   }
 
-  /** Runs an approved call. What its server asks is asked under a state that says that the call is approved. */
+  /** Runs an approved call. If its server asks something, the state records that the call is approved. */
   async #finish(binding: string, context: CallContext, run: RunApproved): Promise<CallResult> {
     const result = await run(context)
     if (result['resultType'] !== 'input_required') return result
@@ -88,7 +88,7 @@ class CallApprovals implements Approvals {
     return requestState === undefined ? BUSY : { ...result, requestState }
   }
 
-  /** An answer counts once, whatever becomes of it. Others than our own states are the server's. */
+  /** Takes a state of ours, which counts once. Any other state belongs to the server. */
   async #takeRound(state: string | undefined): Promise<Round | 'unknown' | undefined> {
     if (!state?.startsWith(ROUND_STATE)) return undefined
     return this.#store.takeRound(state).catch(() => 'unknown' as const)
@@ -106,7 +106,7 @@ class CallApprovals implements Approvals {
     }
   }
 
-  /** Asks a client and waits for its answer. Nothing if the client could not be asked. */
+  /** Asks a client and waits for its answer; undefined if the client could not be asked. */
   async #askLegacy(request: ApprovalRequest, context: CallContext): Promise<boolean | undefined> {
     const signals = [AbortSignal.timeout(APPROVAL_MS), ...(context.signal ? [context.signal] : [])]
     try {
@@ -134,29 +134,29 @@ class CallApprovals implements Approvals {
     const because = reason === undefined ? '' : ` ${reason}`
     if (asked === 'denied') return refuse(request, NOT_APPROVED)
     if (asked === 'not-noted')
-      return refuse(request, `the user has to approve it, and that cannot be noted now.${because}`)
+      return refuse(request, `the user has to approve it, and the request cannot be stored now.${because}`)
     return refuse(
       request,
-      `the user has to approve it.${because} Ask the user to run "foldout approve --call ${id}" within ${APPROVAL_MS / 60_000} minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it for good.`,
+      `the user has to approve it.${because} Ask the user to run "foldout approve --call ${id}" within ${APPROVAL_MS / 60_000} minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it permanently.`,
     )
   }
 }
 
 const NOT_APPROVED = 'the user did not approve it.'
-const CANNOT_CHECK = 'whether the user approved it cannot be found out now. Send the answer again later.'
+const CANNOT_CHECK = 'the gateway cannot check now whether the user approved it. Send the answer again later.'
 const BUSY: CallResult = {
   content: [
     {
       type: 'text',
-      text: 'The user cannot be asked now: too many calls wait for answers, or the question cannot be kept. Try again later.',
+      text: 'The user cannot be asked now: too many calls are waiting for answers, or the question cannot be stored. Try again later.',
     },
   ],
   isError: true,
 }
 
 /**
- * Who calls: a connection, or all requests without a connection that say the same of themselves. It is the same for every gateway
- * of a scope.
+ * Identifies the caller: a connection, or all requests without a connection that identify themselves the same way. It is the same
+ * for every gateway in a scope.
  */
 function identifyCaller(scope: string, { connection, name, version, principal }: CallClient): readonly unknown[] {
   return [scope, connection, name, version, principal]
@@ -178,7 +178,7 @@ function bind(parts: readonly unknown[]): string | undefined {
 function canAsk({ peer }: CallContext): boolean {
   const elicitation = peer?.capabilities['elicitation']
   if (!peer || !isObject(elicitation)) return false
-  // Clients that say nothing more can show forms.
+  // Clients that declare elicitation without details can show forms.
   const hasForms = Object.keys(elicitation).length === 0 || 'form' in elicitation
   return hasForms && (peer.era === 'modern' || peer.ask !== undefined)
 }
@@ -193,7 +193,7 @@ function withInput(context: CallContext, input: NonNullable<CallContext['peer']>
   return { ...context, peer: input ? { ...peer, input } : peer }
 }
 
-/** A question that is answered by accepting it. */
+/** A question that the user answers by accepting it. */
 function createQuestion(request: ApprovalRequest, { client }: CallContext, secrets: Secrets) {
   const { tool, reason, arguments: args } = request
   const who = client?.name === undefined ? 'A client' : `The client '${showInvisible(client.name).slice(0, 100)}'`
@@ -205,7 +205,7 @@ function createQuestion(request: ApprovalRequest, { client }: CallContext, secre
   return { message: lines.join('\n\n'), requestedSchema: { type: 'object', properties: {} } }
 }
 
-/** The arguments as JSON, in which texts cannot look like anything else. */
+/** The arguments as JSON, so that a string cannot look like anything else. */
 function formatArguments(args: Readonly<Record<string, unknown>>, secrets: Secrets): string {
   const text = showInvisible(secrets.hide(JSON.stringify(args, null, 2)))
   if (text.length <= MAX_SHOWN_CHARACTERS) return text

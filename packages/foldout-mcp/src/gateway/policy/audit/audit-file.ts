@@ -10,13 +10,13 @@ import type { AuditEntry, AuditFilter, AuditPage, AuditSearch } from './audit-st
 export interface AuditFileSettings {
   readonly file: string
   readonly maxBytes: number
-  /** How many files that were moved aside are kept. */
+  /** How many rotated files to keep. */
   readonly keep: number
 }
 
-/** An audit log in a file with one line of JSON for each call. */
+/** An audit log in a file, with one line of JSON per call. */
 export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditSearch {
-  /** After a failure there may be half a line. */
+  /** After a failure, the file may end in half a line. */
   let isBroken = false
   return {
     title: settings.file,
@@ -34,10 +34,10 @@ export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditS
   }
 }
 
-/** Opens the file by its name each time, because another gateway may have moved it aside. */
+/** Opens the file by name each time, because another gateway may have rotated it. */
 async function append({ file, maxBytes, keep }: AuditFileSettings, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  // Only the user may read what was done.
+  // Only the user may read the log.
   await appendFile(file, text, { mode: 0o600 })
   const { size } = await stat(file)
   if (size < maxBytes) return
@@ -45,13 +45,13 @@ async function append({ file, maxBytes, keep }: AuditFileSettings, text: string)
     await rename(number === 1 ? file : `${file}.${number - 1}`, `${file}.${number}`).catch(() => undefined)
 }
 
-/** Where a page ended: the time of its last entry, and how many entries of that time it had. */
+/** Where a page ended: the time of its last entry, and how many entries with that time it had. */
 interface Cursor {
   readonly at: string
   readonly skip: number
 }
 
-/** Reads file by file, the newest first, until there is a page. Of a file, no more than a page is kept at a time. */
+/** Reads file by file, newest first, until a page is full. Keeps at most one page in memory. */
 async function searchFiles({ file, keep }: AuditFileSettings, filter: AuditFilter): Promise<AuditPage> {
   const cursor = filter.after === undefined ? undefined : readCursor(filter.after)
   const fits = compileFilter(filter)
@@ -74,7 +74,7 @@ async function searchFiles({ file, keep }: AuditFileSettings, filter: AuditFilte
   return { entries: page, next: `${last.at}+${cursor?.at === last.at ? cursor.skip + same : same}` }
 }
 
-/** The last entries of a file that fit. */
+/** The last entries of a file that match. */
 async function readLast(
   file: string,
   most: number,
@@ -93,7 +93,7 @@ async function readLast(
   return entries
 }
 
-/** A line that was cut off, or written by somebody else, is left out. */
+/** Skips a line that was cut off or not written by the gateway. */
 function parseLine(line: string): AuditEntry | undefined {
   try {
     const value: unknown = JSON.parse(line)
@@ -125,6 +125,6 @@ function compileFilter(filter: AuditFilter): (entry: AuditEntry) => boolean {
 
 function readCursor(after: string): Cursor {
   const [, at = '', skip = ''] = /^(\S+)\+(\d{1,9})$/.exec(after) ?? []
-  if (at === '') throw new UsageError(`'${after}' is not where a page of this audit log ended.`)
+  if (at === '') throw new UsageError(`'${after}' is not the end of a page of this audit log.`)
   return { at, skip: Number(skip) }
 }

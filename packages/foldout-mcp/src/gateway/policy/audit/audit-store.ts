@@ -1,4 +1,4 @@
-/** What became of a call. */
+/** How a call ended. */
 export type AuditOutcome = 'ok' | 'error' | 'denied' | 'not approved' | 'over quota' | 'asked' | 'cancelled'
 
 export const AUDIT_OUTCOMES = [
@@ -11,41 +11,41 @@ export const AUDIT_OUTCOMES = [
   'cancelled',
 ] as const satisfies readonly AuditOutcome[]
 
-/** One call in the audit log, without secrets; or how many could not be written. */
+/** One call in the audit log, without secrets; or the number of calls that could not be written. */
 export interface AuditEntry {
   readonly at: string
   readonly client?: { readonly id?: string; readonly name?: string; readonly user?: string } | undefined
   readonly preset?: string
-  /** `server/tool`, whichever tool the call went through. */
+  /** `server/tool`, even if the call went through a meta tool. */
   readonly tool?: string
   readonly outcome?: string
   readonly durationMs?: number
-  /** Of the result, as JSON. */
+  /** The size of the result as JSON. */
   readonly bytes?: number
   readonly arguments?: unknown
   readonly lost?: number
 }
 
-/** Which calls to find. `*` in a pattern stands for any text. */
+/** Which calls to find. `*` in a pattern matches any text. */
 export interface AuditFilter {
   readonly since?: Date | undefined
   readonly until?: Date | undefined
-  /** A pattern over `server/tool`. */
+  /** A pattern for `server/tool`. */
   readonly tool?: string | undefined
-  /** A pattern over whose token the client had. */
+  /** A pattern for the user whose token the client sent. */
   readonly user?: string | undefined
-  /** A pattern over how the client called itself, whatever the case. */
+  /** A pattern for the name the client gave, ignoring case. */
   readonly client?: string | undefined
   readonly outcome?: string | undefined
   readonly limit: number
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly after?: string | undefined
 }
 
 export interface AuditPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly AuditEntry[]
-  /** Where to go on; undefined if there are no more. */
+  /** Where the next page begins; undefined if this is the last. */
   readonly next: string | undefined
 }
 
@@ -56,8 +56,8 @@ export interface AuditSearch {
 
 /** An audit log that gateways share. */
 export interface AuditStore extends AuditSearch {
-  /** Writes lines of JSON, all or none of them. A batch that was written already is not written again. */
+  /** Writes lines of JSON, all or none. A batch that was already written is not written again. */
   append(batch: string, lines: readonly string[]): Promise<void>
-  /** Removes what is older. */
+  /** Removes older entries. */
   prune(keepDays: number): Promise<void>
 }

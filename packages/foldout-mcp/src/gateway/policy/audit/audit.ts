@@ -10,12 +10,12 @@ export interface AuditedCall {
     | { readonly id: string; readonly name: string | undefined; readonly user: string | undefined }
     | undefined
   readonly preset: string
-  /** `server/tool`, whichever tool the call went through. */
+  /** `server/tool`, even if the call went through a meta tool. */
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly outcome: AuditOutcome
   readonly durationMs: number
-  /** Of the result, as JSON. */
+  /** The size of the result as JSON. */
   readonly bytes: number
 }
 
@@ -28,10 +28,10 @@ export interface AuditTarget {
   append(batch: string, lines: readonly string[]): Promise<void>
 }
 
-/** One line of JSON for each call. Writing it never delays or fails a call. */
+/** Writes one line of JSON per call. Writing never delays a call or makes it fail. */
 export interface AuditLog {
   note(call: AuditedCall): void
-  /** Resolves when everything is written, or could not be. */
+  /** Resolves when everything has been written or has failed. */
   close(): Promise<void>
 }
 
@@ -45,9 +45,9 @@ class WaitingLog implements AuditLog {
   readonly #onProblem: (message: string) => void
   readonly #closing = new AbortController()
   #lines: string[] = []
-  /** Characters of lines that are not written yet. */
+  /** Characters in lines that are not written yet. */
   #waiting = 0
-  /** Lines that were left out since the last one that was written. */
+  /** Lines dropped since the last one was written. */
   #lost = 0
   /** Whether the last write failed. */
   #isBroken = false
@@ -75,7 +75,7 @@ class WaitingLog implements AuditLog {
     await this.#writing
     if (this.#lost > 0)
       this.#onProblem(
-        `${this.#lost} calls are missing in the audit log ${this.#target.title}, which could not be written.`,
+        `${this.#lost} calls are missing from the audit log ${this.#target.title}, which could not be written.`,
       )
   }
 
@@ -92,7 +92,7 @@ class WaitingLog implements AuditLog {
     this.#writing = undefined
   }
 
-  /** A store that is away is waited for, and lines wait meanwhile. A file is not, because half a line may be in it already. */
+  /** Waits for an unreachable store while lines queue up. A file is not retried, because it may already hold half a line. */
   async #append(lines: readonly string[]): Promise<boolean> {
     const batch = randomUUID()
     for (;;) {
@@ -128,7 +128,7 @@ function toEntry({ arguments: args, client, ...call }: AuditedCall, redactor: Re
 
 const MAX_CUT_DEPTH = 32
 
-/** Long texts are cut, and what is too deep to be read is left out. */
+/** Cuts long texts, and leaves out values that are nested too deeply. */
 function cutTexts(value: unknown, depth: number): unknown {
   if (typeof value === 'string') {
     if (value.length <= MAX_AUDIT_TEXT) return value

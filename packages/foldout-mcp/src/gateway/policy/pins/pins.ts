@@ -15,9 +15,9 @@ const pinSchema = z.object({
   server: z.string(),
   /** The hash of the whole set. */
   set: z.string(),
-  /** The hash of the same as the server wrote it, which is quicker to compare. */
+  /** The hash of the set exactly as the server wrote it, which is faster to compare. */
   quick: z.string().optional(),
-  /** The hash of each definition, with the name that the server gives the tool. Not an object, because names may be anything. */
+  /** The hash of each definition, by the server's name for the tool. Not an object, because names can be anything. */
   tools: z.array(z.tuple([z.string(), z.string()])),
 })
 const definitionsSchema = z.object({
@@ -35,54 +35,54 @@ export type Pin = z.infer<typeof pinSchema>
 export interface Unapproved {
   readonly server: string
   readonly tool: string
-  /** The definition that was accepted; undefined if the tool is new, or it is not known any more. */
+  /** The accepted definition; undefined if the tool is new or the definition is no longer known. */
   readonly before: ToolDefinition | undefined
   readonly after: ToolDefinition
 }
 
-/** What is accepted: everything, what a server has, or one tool of it. */
+/** What to accept: everything, one server, or one tool. */
 export interface ApproveChoice {
   readonly server?: string
   readonly tool?: string
 }
 
-/** Pins of all servers. Several gateways and commands may use them at once. */
+/** The pins of all servers. Several gateways and commands may use them at once. */
 export interface PinStore {
   /** @throws Error if there is a pin and it cannot be read. */
   read(server: string): Promise<Pin | undefined>
-  /** Accepts what a server has when it is first seen. If another gateway was quicker, what that one has seen counts. */
+  /** Accepts a server's definitions when it is first seen. If another gateway was faster, its definitions count. */
   create(server: string, name: string, tools: readonly ToolDefinition[]): Promise<Pin>
-  /** Keeps definitions that wait for the user, or says that none do. */
+  /** Stores the definitions that wait for the user, or that there are none. */
   note(server: string, name: string, tools: readonly ToolDefinition[]): Promise<void>
   /** The pins of all servers, by name. */
   list(): Promise<readonly Pin[]>
-  /** What waits for the user. */
+  /** The definitions that wait for the user. */
   listUnapproved(): Promise<readonly Unapproved[]>
-  /** Accepts what waits: of one server, or one tool of it, or everything. Returns what was accepted. */
+  /** Accepts waiting definitions: of one tool, one server or all servers. Returns what was accepted. */
   approve(choice: ApproveChoice): Promise<readonly Unapproved[]>
-  /** Calls a listener when the pin of a server may be another one, such as after the user has accepted something. Returns a function that stops it. */
+  /** Calls a listener when a server's pin may have changed, such as after the user accepted something. Returns a function that stops it. */
   watch(server: string, listener: () => void): () => void
 }
 
-/** A pin, and the definitions that it is made of. */
+/** A pin and the definitions it was computed from. */
 export interface PinContent {
   readonly pin: string
   readonly pinned: string
 }
 
-/** Where pins are kept: texts of JSON for each server. */
+/** Where pins are kept: JSON texts for each server. */
 export interface PinStorage {
   /**
    * The pin, the definitions that were accepted, or those that wait; undefined if there are none.
    *
-   * @throws Error if it is there and cannot be read.
+   * @throws Error if it exists and cannot be read.
    */
   read(server: string, part: 'pin' | 'pinned' | 'seen'): Promise<unknown>
   /** Returns whether it is new; another process may have been first. */
   create(server: string, content: PinContent): Promise<boolean>
   /** Undefined removes it. */
   writeSeen(server: string, seen: string | undefined): Promise<void>
-  /** Replaces a pin while no other process does. */
+  /** Replaces a pin under a lock. */
   change(server: string, change: () => Promise<PinContent>): Promise<void>
   list(part: 'pin' | 'seen'): Promise<readonly string[]>
   watch(server: string, listener: () => void): () => void
@@ -136,7 +136,7 @@ class StoredPins implements PinStore {
     }
     if (accepted.length > 0 || server === undefined) return accepted
     const what = tool === undefined ? `the server '${server}'` : `the tool '${tool}' of the server '${server}'`
-    throw new UsageError(`Nothing of ${what} waits for your approval. foldout pins lists what does.`)
+    throw new UsageError(`Nothing of ${what} is waiting for your approval. Run foldout pins to see what is.`)
   }
 
   watch(id: string, listener: () => void): () => void {
@@ -153,7 +153,7 @@ class StoredPins implements PinStore {
       const tool = after.name
       if (hashes.get(tool) === hashJson(after)) return []
       const before = pinned.get(tool)
-      // Only what was accepted, not what somebody has put there.
+      // Keep only what was accepted, not what someone else put there.
       const isKnown = before !== undefined && hashes.get(tool) === hashJson(before)
       return [{ server: seen.server, tool, before: isKnown ? before : undefined, after }]
     })
@@ -202,13 +202,13 @@ function formatDefinitions(server: string, tools: readonly ToolDefinition[]): st
 const WATCH_MS = 1_000
 const SUFFIXES = { pin: '.json', pinned: '.pinned', seen: '.seen' } as const
 
-/** Keeps pins in a folder, with a few files for each server. */
+/** Keeps pins in a folder, with a few files per server. */
 export function createPinFiles(folder: string): PinStore {
   const getFile = (id: string, part: keyof typeof SUFFIXES): string => join(folder, `${id}${SUFFIXES[part]}`)
   return createPins({
     read: (id, part) => readJson(getFile(id, part), MAX_PIN_BYTES),
     async create(id, { pin, pinned }) {
-      // First, so that there is something to compare with as soon as there is a pin.
+      // Written first, so that the definitions are there as soon as the pin is.
       await createFile(getFile(id, 'pinned'), pinned)
       return createFile(getFile(id, 'pin'), pin)
     },
@@ -232,7 +232,7 @@ export function createPinFiles(folder: string): PinStore {
     },
     watch(id, listener) {
       const file = getFile(id, 'pin')
-      // A function of its own, because several gateways of a process may watch the same file.
+      // A separate function each time, because several gateways in one process may watch the same file.
       const report = (): void => listener()
       watchFile(file, { interval: WATCH_MS, persistent: false }, report)
       return () => unwatchFile(file, report)

@@ -11,7 +11,7 @@ export interface PinReport {
 
 export interface ServerPinsOptions {
   readonly store: PinStore
-  /** Tells servers apart by how they are started. */
+  /** Distinguishes servers by how they are started. */
   readonly id: string
   readonly server: string
   readonly mode: PinMode
@@ -22,17 +22,17 @@ export interface ServerPinsOptions {
 
 const RETRY_MS = 10_000
 
-/** The accepted definitions of one server, compared with what the server says. */
+/** Compares a server's definitions with the accepted ones. */
 export class ServerPins {
   readonly #options: ServerPinsOptions
   #pin: Pin | 'none' | 'damaged' = 'none'
   #report: PinReport = { added: [], changed: [] }
   #held: ReadonlySet<string> = new Set()
   #stopWatching: (() => void) | undefined
-  /** Whether definitions that differ may be on disk: from this process, or from an earlier one if there is news. */
+  /** Whether changed definitions may be on disk, from this process or from an earlier one. */
   #hasNoted = false
   #writing: Promise<void> = Promise.resolve()
-  /** What could not be written and is tried again. */
+  /** A write that failed and is retried. */
   readonly #retries = new Map<'create' | 'note', ReturnType<typeof setTimeout>>()
   #isClosed = false
 
@@ -53,24 +53,24 @@ export class ServerPins {
     return this.#held.has(tool)
   }
 
-  /** Reads what the user has accepted. It has to be known before tools are compared. */
+  /** Reads what the user has accepted, which must be known before tools are compared. */
   async load(): Promise<void> {
     const { store, id, mode, server, onProblem } = this.#options
     if (mode === 'off') return
     try {
       this.#pin = (await store.read(id)) ?? 'none'
     } catch {
-      // Nothing counts as accepted then: damaging the file must not be a way to add tools.
+      // Then nothing counts as accepted: damaging the file must not be a way to add tools.
       this.#pin = 'damaged'
-      // A store that is away comes back.
+      // An unreachable store comes back.
       this.#watch()
       onProblem(
-        `The pinned definitions of '${server}' cannot be read. foldout approve ${server} accepts those that it has now.`,
+        `The pinned definitions of '${server}' cannot be read. To accept its current definitions, run foldout approve ${server}.`,
       )
     }
   }
 
-  /** Compares what the server has with what was accepted. Returns whether there is news. */
+  /** Compares the server's definitions with the accepted ones. Returns whether anything new was found. */
   check(tools: readonly ToolDefinition[]): boolean {
     const { mode } = this.#options
     if (mode === 'off') return false
@@ -96,7 +96,7 @@ export class ServerPins {
     return differing.length > 0 && JSON.stringify(before) !== JSON.stringify(this.#report)
   }
 
-  /** Resolves when everything is on disk that will be. */
+  /** Resolves when all writes have finished or failed. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopWatching?.()
@@ -105,7 +105,7 @@ export class ServerPins {
     await this.#writing
   }
 
-  /** One after the other, so that what was seen last is what stays. */
+  /** Runs writes one after the other, so that the last one seen is kept. */
   #write(work: () => Promise<void>): void {
     this.#writing = this.#writing.then(work)
   }
@@ -120,7 +120,7 @@ export class ServerPins {
 
   #noteLater(differing: readonly ToolDefinition[]): void {
     this.#hasNoted = true
-    // What was seen last is what stays.
+    // Only the last one seen is kept.
     clearTimeout(this.#retries.get('note'))
     this.#write(() => this.#note(differing))
   }
@@ -134,7 +134,7 @@ export class ServerPins {
       if (!isSame) this.#options.onApproved()
     } catch (error) {
       this.#options.onProblem(`The definitions of '${server}' cannot be pinned: ${(error as Error).message}`)
-      // What was seen first stays what counts.
+      // What was seen first still counts.
       this.#writeLater('create', () => this.#create(tools))
     }
   }
@@ -144,12 +144,12 @@ export class ServerPins {
     try {
       await store.note(id, server, differing)
     } catch (error) {
-      onProblem(`Changed definitions of '${server}' cannot be kept: ${(error as Error).message}`)
+      onProblem(`The changed definitions of '${server}' cannot be saved: ${(error as Error).message}`)
       this.#writeLater('note', () => this.#note(differing))
     }
   }
 
-  /** The user accepts definitions in another process. */
+  /** Picks up definitions that the user accepts in another process. */
   #watch(): void {
     this.#stopWatching ??= this.#options.store.watch(this.#options.id, this.#reload)
   }

@@ -8,14 +8,14 @@ interface Waiting {
 export type Taken = 'taken' | { readonly waitMs: number }
 
 /**
- * What one process has of a bucket. Calls that wait at the same time are asked for together, and a few tokens more are taken ahead,
- * so that most calls cost no round trip. What is not used soon goes back.
+ * One process's share of a bucket. Calls that wait at the same time are requested together, and a few tokens are taken in advance,
+ * so that most calls cost no round trip. Unused tokens soon go back.
  */
 export class Allotment {
   readonly #store: QuotaStore
   readonly #bucket: Bucket
   readonly #waiting: Waiting[] = []
-  /** Tokens that were taken ahead. */
+  /** Tokens taken in advance. */
   #ahead = 0
   #isUsed = false
   #isAsking = false
@@ -42,7 +42,7 @@ export class Allotment {
       return Promise.resolve('taken')
     }
     const waitMs = this.#emptyUntil - performance.now()
-    // It was empty a moment ago, and cannot have a token before.
+    // The bucket was empty a moment ago, and cannot have a token before this time.
     if (waitMs > 0) return Promise.resolve({ waitMs })
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
@@ -50,12 +50,12 @@ export class Allotment {
     })
   }
 
-  /** A token that was taken and is not needed. */
+  /** Returns a token that is not needed after all. */
   putBack(): void {
     this.#ahead++
   }
 
-  /** Gives back what was taken ahead, unless calls came since the last time. */
+  /** Gives back the tokens taken in advance, unless calls have come in since the last time. */
   giveBackIdle(): void {
     if (!this.#isUsed) void this.giveBackAll()
     this.#isUsed = false

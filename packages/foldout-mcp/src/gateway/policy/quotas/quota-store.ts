@@ -1,31 +1,31 @@
 import { MAX_BUCKETS } from '../limits.ts'
 
-/** A bucket of tokens: each call takes one, and it fills up again steadily. */
+/** A token bucket: each call takes one token, and the bucket refills steadily. */
 export interface Bucket {
-  /** Tells buckets apart. */
+  /** Identifies the bucket. */
   readonly key: string
   readonly capacity: number
-  /** How long an empty bucket takes to be full. */
+  /** How long an empty bucket takes to refill. */
   readonly refillMs: number
 }
 
 export interface Grant {
   readonly granted: number
-  /** How long it takes until there is another token. */
+  /** How long until the next token. */
   readonly waitMs: number
 }
 
 /** The buckets, shared by all gateways of a store. */
 export interface QuotaStore {
-  /** How many tokens may be taken ahead of the calls that need them, of a bucket with this capacity. */
+  /** How many tokens may be taken in advance from a bucket with this capacity. */
   getAhead(capacity: number): number
   /**
-   * Takes as many tokens as there are, up to a number.
+   * Takes up to this many tokens.
    *
-   * @throws Error if that cannot be found out now.
+   * @throws Error if the store cannot be reached now.
    */
   take(bucket: Bucket, wanted: number): Promise<Grant>
-  /** Puts tokens back that were not used. */
+  /** Puts unused tokens back. */
   giveBack(bucket: Bucket, tokens: number): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export function createMemoryQuotas(now: () => number = () => performance.now()):
       const available = Math.min(capacity, tokens + (at - before) * rate)
       const granted = Math.min(wanted, Math.floor(available))
       const left = available - granted
-      // Those that were used last stay.
+      // Keep the most recently used.
       levels.delete(key)
       levels.set(key, { tokens: left, at })
       for (const [oldest] of levels) {

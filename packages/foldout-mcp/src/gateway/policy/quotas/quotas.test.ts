@@ -12,7 +12,7 @@ const toFacts = (path: string): ToolFacts => {
   return { preset: '', server, names: [name], annotations: undefined }
 }
 
-/** Quotas over a store that counts how often it is asked, and may fail. */
+/** Quotas on a store that counts its requests, and may fail. */
 function create(definitions: readonly QuotaDefinition[], ahead = 0) {
   let now = 0
   const inner = createMemoryQuotas(() => now)
@@ -36,7 +36,7 @@ function create(definitions: readonly QuotaDefinition[], ahead = 0) {
 }
 
 describe('R65 quotas', () => {
-  it('count the calls that they name, for each user and tool that they name', async () => {
+  it('count matching calls, separately for each user and tool if configured', async () => {
     const { take, quotas } = create([{ calls: 2, per: 'hour', each: ['user', 'tool'], server: 'mail' }])
     expect(quotas.counts(ADA, toFacts('notes/read'))).toBe(false)
     expect([await take(ADA, 'mail/send'), await take(ADA, 'mail/send')]).toEqual([undefined, undefined])
@@ -49,7 +49,7 @@ describe('R65 quotas', () => {
     await quotas.close()
   })
 
-  it('fill up again steadily, up to the whole number', async () => {
+  it('refill steadily, up to the full number', async () => {
     const { take, pass } = create([{ calls: 60, per: 'minute' }])
     for (let i = 0; i < 60; i++) expect(await take(ADA, 'a/b')).toBeUndefined()
     expect(await take(ADA, 'a/b')).toContain('Try again in 1 second.')
@@ -70,7 +70,7 @@ describe('R65 quotas', () => {
     expect(await take(ADA, 'a/c')).toContain('2 calls per day')
   })
 
-  it('ask once for calls that wait at the same time, and take a few ahead', async () => {
+  it('ask once for calls that wait at the same time, and take a few tokens in advance', async () => {
     const { take, seen, quotas } = create([{ calls: 1_000, per: 'day' }], 10)
     await Promise.all(Array.from({ length: 100 }, () => take(ADA, 'a/b')))
     expect(seen.takes).toBeLessThanOrEqual(3)
@@ -105,7 +105,7 @@ describe('R65 a gateway with quotas', () => {
   })
   afterEach(() => site.close())
 
-  it('refuses calls over them, says when to come back, and applies a change at once', async () => {
+  it('refuses calls over quota, says when to try again, and applies a change immediately', async () => {
     const define = (calls: number) => ({
       mcpServers: { notes: serveTools([{ name: 'get_note' }]) },
       expose: 'all' as const,
@@ -124,12 +124,12 @@ describe('R65 a gateway with quotas', () => {
     expect((await call()).isError).toBeUndefined()
   })
 
-  it('reports a quota that names a server which does not exist', async () => {
+  it('reports a quota that names a server that does not exist', async () => {
     await site.create({ mcpServers: {}, quotas: [{ calls: 1, per: 'day', server: 'mial' }] })
     expect(site.events).toContainEqual({
       type: 'problem',
       server: undefined,
-      message: "A quota names the server 'mial', and the configuration has none that fits.",
+      message: "A quota names the server 'mial', which matches nothing in the configuration.",
     })
   })
 })

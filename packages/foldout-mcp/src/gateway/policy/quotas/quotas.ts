@@ -5,15 +5,15 @@ import { compileSelector, toList, type Selector, type ToolFacts, type Who } from
 import { Allotment } from './allotment.ts'
 import type { Bucket, QuotaStore } from './quota-store.ts'
 
-/** How many calls clients may make. */
+/** Limits how many calls clients may make. */
 export interface Quotas {
-  /** Whether some quota counts a call, so that it has to be asked for. */
+  /** Whether any quota counts this call. */
   counts(who: Who, tool: ToolFacts): boolean
   /** Counts a call. Returns why it must not run, if a quota is used up or cannot be checked. */
   take(who: Who, tool: ToolFacts): Promise<string | undefined>
-  /** From now on, these count. */
+  /** Replaces the quotas. */
   update(definitions: readonly QuotaDefinition[]): void
-  /** Gives back what was taken ahead. */
+  /** Gives back the tokens taken in advance. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export function createQuotas(store: QuotaStore): Quotas {
     quotas.filter(({ selector }) => selector.fitsTool(tool) && selector.fitsWho(who))
   const getAllotment = (bucket: Bucket): Allotment => {
     const known = allotments.get(bucket.key) ?? new Allotment(store, bucket)
-    // Those that were used last stay.
+    // Keep the most recently used.
     allotments.delete(bucket.key)
     allotments.set(bucket.key, known)
     for (const [oldest, { isIdle }] of allotments) {
@@ -57,7 +57,7 @@ export function createQuotas(store: QuotaStore): Quotas {
           taken.push(allotment)
           continue
         }
-        // The call does not run, so it does not count for the others.
+        // The call does not run, so the other quotas must not count it.
         for (const other of taken) other.putBack()
         if (answer === 'unknown') return 'its quota cannot be checked now. Try again later.'
         return `the quota of ${describeQuota(quota)} is used up. Try again in ${formatWait(answer.waitMs)}.`
@@ -78,7 +78,7 @@ export function createQuotas(store: QuotaStore): Quotas {
   }
 }
 
-/** Another definition is another quota, which begins full. */
+/** A changed definition is a new quota, which starts full. */
 function toBucket({ definition, subjects }: Quota, who: Who, tool: ToolFacts): Bucket {
   const values: Readonly<Record<QuotaSubject, string | undefined>> = {
     user: who.user,

@@ -15,7 +15,7 @@ interface Place {
 
 /**
  * The shape of a JSON value: one line for each path, with the types and counts of what is there. Items of a list are taken
- * together. What is closer to the root comes in first when there is too much.
+ * together. If there is too much, paths closer to the root come first.
  */
 export function outlineJson(value: unknown): string {
   const root: Place = { path: '$', samples: [value], share: '', inner: [], hidden: 0 }
@@ -33,7 +33,7 @@ export function outlineJson(value: unknown): string {
     queue.push(...place.inner)
   }
   const written: string[] = []
-  // A path grows with each level, so what is nested deep is never reached.
+  // A path grows with each level, so deeply nested values are never reached.
   const write = (place: Place): void => {
     written.push(`${place.path}: ${describeKinds(place.samples)}${place.share}`)
     for (const inner of place.inner) write(inner)

@@ -3,7 +3,7 @@ import { SEARCHED_CHARACTERS, SEARCH_MS, SEARCH_STEPS } from '../limits.ts'
 import { countLines, splitLines } from './lines.ts'
 import type { Reading, ReadingAnswer, ReadingEntry } from './reading.ts'
 
-/** Matches that go over the end of a piece are still found if they are no longer than this. */
+/** A match across the end of a piece is still found if it is no longer than this. */
 const OVERLAP = 200
 
 /** Reads lines or characters of a text. */

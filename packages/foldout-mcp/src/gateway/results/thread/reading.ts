@@ -1,4 +1,4 @@
-/** What a model wants to read of a result. */
+/** The part of a result that a model wants to read. */
 export interface Reading {
   /** What it is counted in. Missing: lines of a text, items of JSON. */
   readonly unit?: ReadingUnit
@@ -19,7 +19,7 @@ export type ReadingUnit = 'lines' | 'characters' | 'items'
 /** A part of a result. */
 export interface ReadingEntry {
   readonly at: number
-  /** Where it is, for the model; empty if that need not be said. */
+  /** Its position, for the model; empty if obvious. */
   readonly label: string
   readonly text: string
   /** Whether only the beginning is there. */
@@ -33,7 +33,7 @@ export type ReadingAnswer =
       readonly entries: readonly ReadingEntry[]
       /** How many there are; missing if they were not all counted. */
       readonly total: number | undefined
-      /** Where to go on; missing if that was all. */
+      /** Where to continue; missing if that was all. */
       readonly next: number | undefined
       /** Whether only matches were wanted. */
       readonly isSearch: boolean

@@ -11,8 +11,8 @@ const SOURCE_WORKER = `const load = (id) => import(id)
 load('tsx/esm/api').then(({ register }) => (register(), load('${WORKER_URL.href}')))`
 
 /**
- * Threads that read kept results. What a model asks for can take any time and memory, and results can be large; in a thread it
- * stalls nobody, and can be ended.
+ * Threads that read kept results. A model's request can take any amount of time and memory; in a thread it
+ * stalls nobody, and can be stopped.
  */
 export class ReadingThreads {
   readonly #limit = pLimit(MOST_READING)
@@ -21,7 +21,7 @@ export class ReadingThreads {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
-  /** Never rejects: what goes wrong is an answer. */
+  /** Never rejects: an error becomes an answer. */
   async run(source: ResultSource, job: ReadingJob, signal?: AbortSignal): Promise<ReadingResult> {
     return this.#limit(() => {
       if (this.#isClosed || signal?.aborted) return { fault: 'The reading was canceled.' }

@@ -2,10 +2,10 @@ import { UsageError } from '../../config/config.ts'
 import type { AuditEntry, AuditFilter, AuditStore } from '../../policy/audit/audit-store.ts'
 import { toText, type SharedDatabase } from './database.ts'
 
-/** Longer names are cut in the columns that are searched. The entry itself has them in full. */
+/** Longer names are cut in the searched columns. The entry itself keeps them in full. */
 const MAX_COLUMN = 500
 
-/** Keeps a row for each call, with what is searched for in columns. */
+/** Keeps one row per call, with the searchable fields in columns. */
 export function createAuditRows(database: SharedDatabase, gateway: string): AuditStore {
   const table = `${database.schema}.gateway_audit`
   return {
@@ -92,10 +92,10 @@ function writeConditions(filter: AuditFilter): { readonly where: string; readonl
 
 function readCursor(after: string): string {
   if (/^\d{1,18}$/.test(after)) return after
-  throw new UsageError(`'${after}' is not where a page of this audit log ended.`)
+  throw new UsageError(`'${after}' is not the end of a page of this audit log.`)
 }
 
-/** A pattern of ours as one of PostgreSQL. */
+/** Converts one of our patterns to a PostgreSQL pattern. */
 function toLike(pattern: string): string {
   return toText(pattern)
     .replaceAll(/[\\%_]/g, (character) => `\\${character}`)

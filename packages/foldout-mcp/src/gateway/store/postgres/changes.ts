@@ -3,11 +3,11 @@ import { POLL_MS } from '../limits.ts'
 import type { SharedDatabase } from './database.ts'
 import type { Line } from './line.ts'
 
-/** Tells of rows that other gateways have written. */
+/** Reports rows that other gateways have written. */
 export interface Changes {
-  /** Calls a listener when the hash of a row is another one than before, or is known again. Returns a function that stops it. */
+  /** Calls a listener when a row's hash has changed, or can be read again. Returns a function that stops it. */
   watch(table: WatchedTable, id: string, listener: () => void): () => void
-  /** Does something now and then, while the store is open. */
+  /** Runs work periodically while the store is open. */
   everyPoll(job: () => Promise<unknown>): void
   close(): Promise<void>
 }
@@ -17,14 +17,14 @@ export type WatchedTable = 'gateway_catalogs' | 'gateway_pins'
 interface Watch {
   readonly table: WatchedTable
   readonly id: string
-  /** Undefined until the row was looked at. */
+  /** Undefined until the row has been read. */
   hash: string | null | undefined
   readonly listener: () => void
 }
 
 /**
- * Looks at the hashes of all rows that are watched, in one statement: now and then, and at once when the database announces a
- * change. Where announcements do not arrive, as behind a pooler that shares connections, looking is enough.
+ * Reads the hashes of all watched rows in one statement: periodically, and immediately when the database announces a
+ * change. Where announcements do not arrive, such as behind a pooler that shares connections, polling is enough.
  */
 export function watchChanges(database: SharedDatabase, line: Line): Changes {
   const watches = new Set<Watch>()
@@ -78,7 +78,7 @@ export function watchChanges(database: SharedDatabase, line: Line): Changes {
     line.whenOpen(async (client) => {
       client.on('notification', poll)
       await client.query(`LISTEN ${getChannel(database.schema)}`)
-      // What was announced while nobody listened.
+      // Catch up on what was announced while nobody listened.
       poll()
     })
   }
@@ -108,7 +108,7 @@ interface HashRow {
   readonly hash: string | null
 }
 
-/** As the trigger of the tables computes it. */
+/** Computed as in the tables' trigger. */
 function getChannel(quotedSchema: string): string {
   return `foldout_${createHash('md5').update(quotedSchema.replaceAll('"', '')).digest('hex')}`
 }

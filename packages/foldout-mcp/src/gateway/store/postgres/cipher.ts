@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../../config/config.ts'
 
-/** Encrypts what must not be read by those who can read the database. */
+/** Encrypts what people with access to the database must not read. */
 export interface Cipher {
-  /** A text that can be decrypted under the same label only. */
+  /** Encrypts a text so that it can be decrypted only with the same label. */
   encrypt(text: string, label: string): Buffer
-  /** @throws Error if it was encrypted with a key that is not known, or was changed. */
+  /** @throws Error if it was encrypted with an unknown key, or was changed. */
   decrypt(data: Buffer, label: string): string
 }
 
@@ -24,7 +24,7 @@ export interface KeySource {
   readonly keyFile: string | undefined
 }
 
-/** Reads the key when it is first needed: without sign-ins, none is. */
+/** Reads the key when it is first needed, because only sign-ins need one. */
 export function createCipher(source: KeySource): Cipher {
   let known: readonly Buffer[] | undefined
   const getKeys = (): readonly Buffer[] => (known ??= readKeys(source))
@@ -42,20 +42,22 @@ export function createCipher(source: KeySource): Cipher {
       const id = data.subarray(1, 1 + ID_BYTES)
       const key = getKeys().find((one) => identify(one).equals(id))
       if (!key)
-        throw new UsageError('A sign-in in the store was encrypted with another key than FOLDOUT_STORE_KEY has now.')
+        throw new UsageError(
+          'A sign-in in the store was encrypted with a different key than the current FOLDOUT_STORE_KEY.',
+        )
       const nonce = data.subarray(1 + ID_BYTES, 1 + ID_BYTES + NONCE_BYTES)
       const tag = data.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES)
       const decipher = createDecipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(label)).setAuthTag(tag)
       try {
         return Buffer.concat([decipher.update(data.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8')
       } catch {
-        throw new Error('A sign-in in the store was changed by somebody without the key.')
+        throw new Error('A sign-in in the store was changed without the key.')
       }
     },
   }
 }
 
-const MAKE_ONE = 'Make one with: openssl rand -base64 32'
+const MAKE_ONE = 'Create one with: openssl rand -base64 32'
 const MISSING = `Sign-ins in a store are encrypted, and there is no key. Set FOLDOUT_STORE_KEY or FOLDOUT_STORE_KEY_FILE, the same for every gateway. ${MAKE_ONE}`
 
 /** The first key encrypts. Further ones, after a comma, are older and only decrypt. */
@@ -84,7 +86,7 @@ function readKey(text: string): Buffer {
   return key
 }
 
-/** Says nothing about the key, and tells it from others. */
+/** Identifies the key without revealing anything about it. */
 function identify(key: Buffer): Buffer {
   return createHash('sha256').update('foldout:store-key:').update(key).digest().subarray(0, ID_BYTES)
 }

@@ -19,18 +19,18 @@ import {
 } from '../limits.ts'
 import { TABLES } from './tables.ts'
 
-/** The database that gateways share. It says when it is away, and when it is back. */
+/** The database that gateways share. Reports when it becomes unreachable and when it is back. */
 export interface SharedDatabase {
   /** The name of the schema, quoted. */
   readonly schema: string
   readonly pool: PostgresPool
-  /** Runs a statement, and waits a moment for a database that is away. It may run twice. */
+  /** Runs a statement, and waits a moment if the database is unreachable. It may run twice. */
   run(what: string, sql: string, values?: readonly unknown[]): Promise<PostgresAnswer>
-  /** The same without waiting, for those who can do without the answer. */
+  /** The same without waiting, for callers that can do without the answer. */
   ask(what: string, sql: string, values?: readonly unknown[]): Promise<PostgresAnswer>
   /** Runs several statements as one transaction, once. */
   inTransaction<Result>(what: string, job: (client: PostgresClient) => Promise<Result>): Promise<Result>
-  /** Settings for a connection beside the pool. */
+  /** Settings for a connection outside the pool. */
   readonly settings: PoolConfig
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export interface SharedDatabase {
 export interface DatabaseOptions {
   readonly url: string
   readonly schema: string | undefined
-  /** How long a database that is away is waited for, at the start and by decisions. */
+  /** How long to wait for an unreachable database, at the start and for decisions. */
   readonly patienceMs?: number | undefined
   onProblem(message: string): void
 }
@@ -46,7 +46,7 @@ export interface DatabaseOptions {
 /**
  * Connects to the database, and creates the tables if they do not exist.
  *
- * @throws UsageError if it cannot be used, which does not name the address: that has a password in it.
+ * @throws UsageError if it cannot be used. The error does not contain the URL, which has a password in it.
  */
 export async function openSharedDatabase(options: DatabaseOptions): Promise<SharedDatabase> {
   const { url, schema, patienceMs, onProblem } = options
@@ -59,7 +59,7 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
   }
   const pg = await loadPg()
   const pool: Pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS })
-  // A connection that is lost while nobody uses it is replaced when one is needed.
+  // A connection lost while idle is replaced when one is needed.
   pool.on('error', () => undefined)
   const shared = pool as unknown as PostgresPool
   try {
@@ -113,17 +113,17 @@ function watchAvailability(
       lastError = error
       if (awaySince === undefined)
         onProblem(
-          `The store is away. Calls that need an approval or have a quota are refused until it is back; others work from what is known. ${(error as Error).message}`,
+          `The store is unreachable. Calls that need an approval or have a quota are refused until it is back; other calls keep working. ${(error as Error).message}`,
         )
       awaySince ??= failedAt
       throw error
     }
   }
   return {
-    // One waits for a database that is away. Those that come right after it try once.
+    // The first caller waits for an unreachable database. Those right after it try once.
     run: (what, sql, values) => watch(() => database.run(what, sql, values, isAway() ? 0 : patienceMs)),
     async ask(what, sql, values) {
-      // Otherwise every call would wait until a connection cannot be opened.
+      // Otherwise every call would wait for its own connection attempt to fail.
       if (isAway()) throw lastError
       return watch(() => database.run(what, sql, values, 0))
     },
@@ -131,7 +131,7 @@ function watchAvailability(
   }
 }
 
-/** A text that PostgreSQL can hold: without null characters and halves of characters. */
+/** Removes what PostgreSQL cannot store: null characters and lone surrogates. */
 export function toText(text: string): string {
   return text.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD')
 }

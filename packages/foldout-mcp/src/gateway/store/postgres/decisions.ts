@@ -18,7 +18,7 @@ const LASTS = `interval '${APPROVAL_MS} milliseconds'`
 const WAITS = 'approved_at IS NULL AND denied_at IS NULL AND expires_at > now()'
 const COLUMNS = `call, asked_at, extract(epoch FROM expires_at - now()) * 1000 AS left_ms`
 
-/** Keeps a row for each call that waits or is approved. Times are those of the database. */
+/** Keeps one row per call that waits or is approved. Times come from the database. */
 export function createApprovalRows(database: SharedDatabase): ApprovalStore {
   const table = `${database.schema}.gateway_approvals`
 
@@ -33,7 +33,7 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
     if (!row) return 'not-noted'
     return row.is_denied ? 'denied' : 'waiting'
   }
-  /** Takes a call that waits, and keeps it as what the user decided. */
+  /** Replaces a waiting call with the user's decision. */
   async function decide(id: string, column: 'approved_at' | 'denied_at'): Promise<WaitingCall> {
     if (!APPROVAL_ID.test(id)) throw new UsageError(describeUnknown(id))
     const { rows } = await database.run(
@@ -47,7 +47,7 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
     return toWaiting(row)
   }
   return {
-    // A client may reach any gateway, and is the same client there.
+    // A client may reach any gateway, and is the same client everywhere.
     scope: 'shared',
     async ask(call) {
       try {
@@ -63,13 +63,13 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
         )
         return rowCount === 1 ? 'waiting' : await findAsked(call.binding)
       } catch {
-        // The store has said that it is away. The call is refused in any case.
+        // The store has reported that it is unreachable. The call is refused anyway.
         return 'not-noted'
       }
     },
     async use(id, binding) {
       try {
-        // By a name of its own, so that a statement whose answer was lost finds what it has done.
+        // Under a unique name, so that a repeated statement recognizes its own earlier success.
         const { rowCount } = await database.run(
           'be written',
           `UPDATE ${table} SET used_by = $3 WHERE binding = $1 AND id = $2 AND approved_at IS NOT NULL
@@ -94,7 +94,7 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
   }
 }
 
-/** Keeps a row for each question that a modern client was given. */
+/** Keeps one row per question that a modern client was asked. */
 function createRoundRows(database: SharedDatabase): Pick<ApprovalStore, 'beginRound' | 'takeRound'> {
   const rounds = `${database.schema}.gateway_rounds`
   return {
@@ -138,11 +138,11 @@ function toWaiting({ call, asked_at: askedAt, left_ms: leftMs }: CallRow): Waiti
   return { ...kept, askedAt: askedAt.toISOString(), expiresAt: Math.round(Date.now() + Number(leftMs)) }
 }
 
-/** A gateway may hold this part of a bucket ahead of its calls: four of them hold a hundredth. */
+/** The share of a bucket that one gateway may hold in advance: four gateways hold a hundredth. */
 const AHEAD = 400
 const MOST_AHEAD = 1_000
 
-/** Keeps a row for each bucket that is not full. The statement that takes tokens locks the row, and the database's clock fills it. */
+/** Keeps one row per bucket that is not full. The statement that takes tokens locks the row; refills follow the database's clock. */
 export function createQuotaRows(database: SharedDatabase): QuotaStore {
   const table = `${database.schema}.gateway_quotas`
   const now = 'statement_timestamp()'
@@ -164,7 +164,7 @@ export function createQuotaRows(database: SharedDatabase): QuotaStore {
     getAhead: (capacity) => Math.min(MOST_AHEAD, Math.floor(capacity / AHEAD)),
     async take({ key, capacity, refillMs }, wanted) {
       const rate = (capacity / refillMs) * 1_000
-      // If it runs twice because an answer was lost, tokens are lost, and no call is allowed in addition.
+      // If it runs twice because a response was lost, tokens are lost, but no extra call is allowed.
       const { rows } = await database.run('be written', take, [key, capacity, rate, wanted])
       const [row] = rows as readonly { readonly granted: number; readonly tokens: number }[]
       const { granted = 0, tokens = 0 } = row ?? {}
@@ -177,7 +177,7 @@ export function createQuotaRows(database: SharedDatabase): QuotaStore {
           capacity,
           tokens,
         ])
-        // They are lost, and no call is allowed in addition.
+        // These tokens are lost, but no extra call is allowed.
         .catch(() => undefined)
     },
   }

@@ -5,7 +5,7 @@ import { hashSnapshot } from '../../upstreams/snapshot.ts'
 import type { Changes } from './changes.ts'
 import { toText, type SharedDatabase } from './database.ts'
 
-/** Keeps a row for each server, with the hash of what it has. A row that is the same is not written. */
+/** Keeps one row per server, with a hash of its snapshot. An unchanged row is not written. */
 export function createCatalogRows(
   database: SharedDatabase,
   changes: Changes,
@@ -32,7 +32,7 @@ export function createCatalogRows(
     },
     async write(server, snapshot) {
       try {
-        // One statement, so gateways write one after the other, and the same twice announces nothing.
+        // One statement, so that gateways write one after the other, and writing the same twice announces nothing.
         await database.run(
           'be written',
           `INSERT INTO ${table} AS known (id, server, hash, snapshot) VALUES ($1, $2, $3, $4)
@@ -55,7 +55,7 @@ interface CatalogRow {
   readonly age: string
 }
 
-/** Keeps a row for each server, with what was accepted and what waits. */
+/** Keeps one row per server, with the accepted and the waiting definitions. */
 export function createPinRows(database: SharedDatabase, changes: Changes): PinStore {
   const table = `${database.schema}.gateway_pins`
   return createPins({
@@ -83,7 +83,7 @@ export function createPinRows(database: SharedDatabase, changes: Changes): PinSt
     },
     async change(id, change) {
       await database.inTransaction('be written', async (client) => {
-        // Others wait, and read afterwards what this one has written.
+        // Others wait, and then read what this transaction wrote.
         await client.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
         const { pin, pinned } = await change()
         await client.query(`UPDATE ${table} SET hash = $2, pin = $3, pinned = $4 WHERE id = $1`, [

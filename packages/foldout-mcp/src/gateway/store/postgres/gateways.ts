@@ -9,8 +9,8 @@ import type { Line } from './line.ts'
 const getKey = (name: string): string => `hashtextextended('foldout:gateway:' || ${name}::text, 0)`
 
 /**
- * Each gateway has a row, and holds a lock that belongs to a connection of its own. The database frees the lock when that connection
- * ends, however the gateway did. A pooler may keep it longer; then the row says how long nothing was heard, by the database's clock.
+ * Each gateway has a row, and holds a lock on its own connection. The database frees the lock when that connection
+ * ends, however the gateway ended. A pooler may keep it longer; then the row tells how long ago the gateway last reported.
  */
 export function createGatewayRows(database: SharedDatabase, line: Line, changes: Changes): GatewayRegister {
   const table = `${database.schema}.gateways`

@@ -3,7 +3,7 @@ import { loadPg, type SharedDatabase } from './database.ts'
 
 /** A connection to the database that is kept open, and opened again whenever it ends. */
 export interface Line {
-  /** Does something with each connection that is opened, and with the one that is open now. */
+  /** Runs work on the current connection and on every later one. */
   whenOpen(job: (client: Client) => Promise<void>): void
   close(): Promise<void>
 }
@@ -11,7 +11,7 @@ export interface Line {
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 
-/** Opens a connection beside the pool when it is first needed: for what belongs to one connection, such as a lock. */
+/** Opens a connection outside the pool when it is first needed, for state that belongs to one connection, such as a lock. */
 export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
   const jobs: ((client: Client) => Promise<void>)[] = []
   let client: Client | undefined
@@ -43,7 +43,7 @@ export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
       for (const job of jobs) await job(opened)
     } catch {
       client = undefined
-      // The pool says that the database is away.
+      // The pool reports that the database is unreachable.
       await opened?.end().catch(() => undefined)
       openLater()
     } finally {

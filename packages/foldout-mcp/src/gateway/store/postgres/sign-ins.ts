@@ -9,7 +9,7 @@ import type { Changes } from './changes.ts'
 import type { Cipher } from './cipher.ts'
 import type { SharedDatabase } from './database.ts'
 
-/** Keeps a row for each sign-in, which is encrypted. */
+/** Keeps one encrypted row per sign-in. */
 export function createSignInRows(
   database: SharedDatabase,
   changes: Changes,
@@ -34,10 +34,10 @@ class RowStore implements SignInStore {
   readonly #cipher: Cipher
   readonly #onProblem: (message: string) => void
   readonly #table: string
-  /** Each renewal keeps a connection while the authorization server answers. */
+  /** Each renewal holds a connection while the authorization server answers. */
   readonly #limit = pLimit(MAX_RENEWALS)
   readonly #stamps = new Map<string, string>()
-  /** What was changed and could not be written. It counts until it can be. */
+  /** Changes that could not be written yet. They apply until they can be. */
   readonly #unsaved = new Map<string, { readonly record: SignInRecord | undefined; readonly stamp: string }>()
   #isSaving = false
 
@@ -68,7 +68,7 @@ class RowStore implements SignInStore {
       const [row] = rows as readonly { readonly version: string }[]
       this.#stamps.set(key, row?.version ?? '')
     } catch (error) {
-      // What is known goes on being used while the database is away.
+      // While the database is unreachable, the known sign-in stays in use.
       if (!this.#stamps.has(key)) throw error
     }
     return this.#stamps.get(key) ?? ''
@@ -95,7 +95,7 @@ class RowStore implements SignInStore {
           return record
         })
       } catch (error) {
-        // A failure of the change itself is the caller's, as it is.
+        // If the change itself fails, the caller gets its error unchanged.
         if ('failure' in state) throw state.failure
         if (!state.made) throw error
         this.#keepUnsaved(key, state.made.record, error)
@@ -113,7 +113,7 @@ class RowStore implements SignInStore {
     return `SELECT version, record FROM ${this.#table} WHERE key = $1`
   }
 
-  /** Does something while no other machine does. The lock belongs to the transaction, so it also ends with the connection. */
+  /** Runs work under a lock across machines. The lock belongs to the transaction, so it also ends with the connection. */
   #withLock<Result>(key: string, work: (client: PostgresClient) => Promise<Result>): Promise<Result> {
     return this.#database.inTransaction('be written', async (client) => {
       await client.query(`SET LOCAL lock_timeout = ${LOCK_PATIENCE_MS}`)
@@ -144,7 +144,7 @@ class RowStore implements SignInStore {
   #keepUnsaved(key: string, record: SignInRecord | undefined, error: unknown): void {
     if (this.#unsaved.size === 0) this.#changes.everyPoll(() => this.#saveAll())
     this.#unsaved.set(key, { record, stamp: `unsaved ${randomUUID()}` })
-    this.#onProblem(`A sign-in cannot be saved, and is saved as soon as it can be: ${(error as Error).message}`)
+    this.#onProblem(`A sign-in cannot be saved yet, and is retried until it can be: ${(error as Error).message}`)
   }
 
   async #saveAll(): Promise<void> {
@@ -167,7 +167,7 @@ class RowStore implements SignInStore {
   }
 }
 
-/** A row that is copied to another key cannot be decrypted there. */
+/** The label of a row, so that a copy under another key cannot be decrypted. */
 function getLabel(key: string): string {
   return `foldout:sign-in:${key}`
 }

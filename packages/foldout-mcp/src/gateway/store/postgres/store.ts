@@ -14,7 +14,7 @@ import { createSignInRows } from './sign-ins.ts'
 export interface PostgresStoreOptions extends KeySource {
   readonly url: string
   readonly schema: string | undefined
-  /** How long a database that is away is waited for, at the start and by decisions. */
+  /** How long to wait for an unreachable database, at the start and for decisions. */
   readonly patienceMs?: number
   onProblem(message: string): void
 }
@@ -55,11 +55,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** Removes what has expired. It counts for nothing before, either. */
+/** Removes expired rows, which are already ignored before. */
 async function sweep({ schema, ask }: SharedDatabase): Promise<void> {
   const old = `now() - interval '1 hour'`
   await ask('be written', `DELETE FROM ${schema}.gateway_approvals WHERE expires_at < ${old}`)
   await ask('be written', `DELETE FROM ${schema}.gateway_rounds WHERE expires_at < ${old}`)
-  // A bucket that is full is the same as none.
+  // A full bucket needs no row.
   await ask('be written', `DELETE FROM ${schema}.gateway_quotas WHERE full_at < ${old}`)
 }

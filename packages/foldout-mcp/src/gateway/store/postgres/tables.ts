@@ -1,6 +1,6 @@
 import type { PostgresTables } from 'foldout/postgres'
 
-/** The tables that gateways share. Texts of JSON are not `jsonb`, which cannot hold everything that JSON can. */
+/** The tables that gateways share. JSON is stored as text, because `jsonb` cannot hold everything that JSON can. */
 export const TABLES: PostgresTables = {
   title: 'gateway store',
   versionTable: 'gateway_version',
@@ -79,7 +79,7 @@ export const TABLES: PostgresTables = {
   ],
 }
 
-/** Gateways hear of every change, also of one that was made by hand. */
+/** Announces every change to the gateways, even one made by hand. */
 function listTriggers(schema: string): readonly string[] {
   return [
     `CREATE OR REPLACE FUNCTION ${schema}.gateway_announce() RETURNS trigger LANGUAGE plpgsql AS $$

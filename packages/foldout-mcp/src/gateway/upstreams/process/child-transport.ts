@@ -26,15 +26,15 @@ export interface ChildTransportOptions {
 const NEWLINE = 10
 const NEWLINE_TEXT = '\n'
 const OPENING_BRACE = 123
-/** What a pipe gives at once if there is more to come. */
+/** The size of a chunk from a pipe if more follows. */
 const FULL_CHUNK_BYTES = 32_768
-/** How long a server that writes more to standard error than anybody reads waits for its next turn. */
+/** How long reading pauses when a server floods standard error. */
 const FLOOD_PAUSE_MS = 1
-/** Windows has no groups; there, ending the process that was started has to do. */
+/** Windows has no process groups; there, only the started process is ended. */
 const HAS_GROUPS = process.platform !== 'win32'
 
 /**
- * A server as a child process. Beside the SDK's transport it takes messages of any sensible size in linear time, starts the
+ * A server as a child process. Unlike the SDK's transport, it reads messages of any sensible size in linear time, starts the
  * server in a process group so that all of it can be ended, and ends it even if this process is killed.
  */
 export class ChildTransport implements Transport {
@@ -47,7 +47,7 @@ export class ChildTransport implements Transport {
   #exited: Promise<void> = Promise.resolve()
   #chunks: Buffer[] = []
   #bytes = 0
-  /** What the server has lately printed beside its messages. */
+  /** What the server has recently printed besides its messages. */
   #garbage = { since: 0, bytes: 0, lines: 0 }
   #ending: string | undefined
   #isClosed = false
@@ -80,7 +80,7 @@ export class ChildTransport implements Transport {
     })
     this.#child = child
     const { stdin, stdout, stderr, pid } = child
-    // At once: this process may be killed at any moment.
+    // Registered immediately, because this process may be killed at any moment.
     if (pid !== undefined) this.#options.guard.add(pid)
     stdin?.on('error', (error) => this.onerror?.(error))
     stdout?.on('error', (error) => this.onerror?.(error))
@@ -88,7 +88,7 @@ export class ChildTransport implements Transport {
     stderr?.on('data', (chunk: Buffer) => {
       this.#hear(chunk)
       if (chunk.length < FULL_CHUNK_BYTES) return
-      // A flood must not take the time of other servers.
+      // A flood must not take time from other servers.
       stderr.pause()
       setTimeout(() => stderr.resume(), FLOOD_PAUSE_MS)
     })
@@ -110,7 +110,7 @@ export class ChildTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#isClosed || !stdin?.writable) throw new Error('Not connected')
-    // Messages that are sent at the same time are written at once: a write takes longer than all the rest of a small call.
+    // Messages sent at the same time are written together: a write takes longer than everything else in a small call.
     stdin.cork()
     process.nextTick(() => stdin.uncork())
     if (stdin.write(JSON.stringify(message) + NEWLINE_TEXT)) return
@@ -125,7 +125,7 @@ export class ChildTransport implements Transport {
     })
   }
 
-  /** Ends the server as the protocol says: its input first, then SIGTERM, then SIGKILL. */
+  /** Ends the server as the protocol requires: closes its input, then sends SIGTERM, then SIGKILL. */
   async close(): Promise<void> {
     const child = this.#child
     if (!child || this.#isClosed) return
@@ -137,7 +137,7 @@ export class ChildTransport implements Transport {
       this.#kill('SIGTERM')
       await this.#hasExited(CLOSE_TIMEOUT_MS - CLOSE_INPUT_MS)
     }
-    // What the server itself has started may still run when it has ended.
+    // Processes that the server started may still run after it has ended.
     this.#kill('SIGKILL')
     await killRemaining(tree).catch(() => undefined)
     child.stdout?.destroy()
@@ -161,7 +161,7 @@ export class ChildTransport implements Transport {
     try {
       process.kill(HAS_GROUPS ? -pid : pid, signal)
     } catch {
-      // Nothing of it runs any more.
+      // No process is left.
     }
   }
 
@@ -188,7 +188,7 @@ export class ChildTransport implements Transport {
       this.#refuse(`The server sent a message of more than ${MAX_MESSAGE_BYTES} bytes.`)
   }
 
-  /** Lines without a brace are not messages, and are not looked at one by one: there may be millions. Returns where they end. */
+  /** Skips lines without a brace, which are not messages, all at once: there may be millions. Returns where they end. */
   #skipGarbage(chunk: Buffer): number {
     if (this.#chunks.length > 0 || chunk.includes(OPENING_BRACE)) return 0
     const end = chunk.lastIndexOf(NEWLINE) + 1
@@ -216,7 +216,7 @@ export class ChildTransport implements Transport {
     this.#garbage.lines++
     this.#garbage.bytes += line.length
     if (this.#garbage.bytes > MAX_GARBAGE_BYTES || this.#garbage.lines > MAX_GARBAGE_LINES)
-      this.#refuse('The server floods its standard output with what is not a message of MCP.')
+      this.#refuse('The server floods its standard output with text that is not MCP.')
   }
 
   #hear(text: Buffer): void {
@@ -235,7 +235,7 @@ export class ChildTransport implements Transport {
 
 /** The message in a line, if there is one. */
 function readMessage(line: Buffer): JSONRPCMessage | undefined {
-  // Most of what is not a message does not look like one, and an error takes longer than this.
+  // Most lines that are not messages do not look like one, and this check is faster than catching an error.
   if (!line.includes(OPENING_BRACE)) return undefined
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))

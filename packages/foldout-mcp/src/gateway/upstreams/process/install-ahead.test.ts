@@ -28,7 +28,7 @@ describe('R54 the package of a server', () => {
     ['npx', ['-y']],
     ['npx', ['-c', 'rm -rf x']],
     ['npx', ['--call=rm -rf x', 'a']],
-  ])('is not for %s %j', (command, args) => {
+  ])('is not installed for %s %j', (command, args) => {
     expect(toInstallCommand({ command, args })).toBeUndefined()
   })
 
@@ -38,7 +38,7 @@ describe('R54 the package of a server', () => {
   })
   afterEach(() => removeFolder(folder))
 
-  /** Stands in for npx: notes what it is asked for, installs a while, and runs the fixture once it is installed. */
+  /** A fake npx: records its arguments, takes a while to install, and then runs the fixture. */
   function writeRunner(): string {
     const file = join(folder, 'npx')
     const server = join(import.meta.dirname, '../../server.fixtures.mjs')

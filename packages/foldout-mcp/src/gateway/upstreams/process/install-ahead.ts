@@ -37,7 +37,7 @@ export async function installAhead(
     try {
       if (pid !== undefined) process.kill(hasGroups ? -pid : pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
   const timer = setTimeout(end, INSTALL_MS)
@@ -51,7 +51,7 @@ export async function installAhead(
   if (pid !== undefined) guard.drop(pid)
 }
 
-/** How the package is installed that a command line runs; nothing for others. */
+/** The command that installs the package a command line runs; undefined for other commands. */
 export function toInstallCommand({ command, args }: CommandLine): CommandLine | undefined {
   const runner = RUNNERS.get(basename(command).replace(/\.(?:cmd|exe)$/i, ''))
   const at = runner === undefined ? 0 : findPositional(args, runner.takesValue)
@@ -69,11 +69,11 @@ export function toInstallCommand({ command, args }: CommandLine): CommandLine | 
 interface Runner {
   /** Options whose value is the next argument. */
   readonly takesValue: RegExp
-  /** The option that names a package, as it is given. */
+  /** The options that name a package. */
   readonly isPackage: RegExp
-  /** The same, as it is written here. */
+  /** The form of that option to write. */
   readonly package: string
-  /** An option that is a program of its own, which must not run ahead. */
+  /** An option whose value is a program, which must not run in advance. */
   readonly isProgram: RegExp
   /** Runs something that does nothing. */
   readonly run: readonly string[]
@@ -103,7 +103,7 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
   ],
 ])
 
-/** Where the first argument is that is neither an option nor the value of one. */
+/** The index of the first argument that is neither an option nor an option's value. */
 function findPositional(args: readonly string[], takesValue: RegExp): number {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''

@@ -2,20 +2,20 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 
 /**
- * Remembers which processes were started, and ends them and all that they started if this process dies without doing it itself,
+ * Keeps track of started processes, and ends them with all their children if this process dies without doing so itself,
  * even by SIGKILL.
  */
 export interface ProcessGuard {
-  /** A variable that every process gets, by which it is known even if this process is killed while it starts another. */
+  /** An environment variable that marks every process, so that it is found even if this process is killed while starting it. */
   readonly marker: Readonly<Record<string, string>>
-  /** Makes it ready, so that the next process is known to it from its first moment on. */
+  /** Starts the guard, so that it knows the next process from its first moment. */
   start(): void
   add(pid: number): void
   drop(pid: number): void
 }
 
 /**
- * Waits for the end of its input, which comes with the end of the process that writes there, whatever ends it. Servers are
+ * Waits for the end of its input, which comes when the writing process ends, however it ends. Servers are
  * often started through `npx` or a shell, and browsers leave the group of their parent, so whole trees are ended. A process that
  * was being started holds that input open until its own program runs, with the variable by which it is found.
  */
@@ -61,14 +61,14 @@ export function createProcessGuard(): ProcessGuard {
   let child: ChildProcess | undefined
   const mark = randomUUID()
   const start = (): ChildProcess => (child ??= startGuard(mark, () => (child = undefined)))
-  // Windows has no groups of processes; there a server ends when its input does.
+  // Windows has no process groups; there, a server ends when its input does.
   if (process.platform === 'win32') return { marker: {}, start: () => {}, add: () => {}, drop: () => {} }
   const tell = (order: 'add' | 'drop', pid: number): void => void start().stdin?.write(`${order} ${pid}\n`)
   return { marker: { FOLDOUT_GUARD: mark }, start, add: (pid) => tell('add', pid), drop: (pid) => tell('drop', pid) }
 }
 
 function startGuard(mark: string, onEnd: () => void): ChildProcess {
-  // A group of its own, so that what ends this process in a terminal does not end the guard.
+  // In its own group, so that a signal to this process in a terminal does not end the guard.
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `FOLDOUT_GUARD=${mark}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
