@@ -27,7 +27,7 @@ import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstream.ts'
 
 export interface GatewayServerOptions {
-  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns'>
+  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns' | 'gateways'>
   /** Passes answers of clients on between gateways, if there are several. */
   readonly post: HeldPost | undefined
   readonly guard: ProcessGuard
@@ -56,7 +56,7 @@ export interface GatewayServerOptions {
 /** A server of the gateway: what is known of it, and the processes or connections that run. */
 export class GatewayServer {
   readonly config: ServerConfig
-  readonly tasks = new Tasks()
+  readonly tasks: Tasks
   readonly #options: GatewayServerOptions
   readonly #upstreams: UpstreamPool
   readonly #signIns: SignIns
@@ -77,6 +77,7 @@ export class GatewayServer {
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.config = config
     this.#options = options
+    this.tasks = new Tasks(options.store.gateways.mark)
     this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
     this.#signIns = createSignIns({
       store: options.store.signIns,

@@ -25,6 +25,16 @@ export const MAX_KEPT_BYTES = 1_073_741_824
 /** Bytes of a folded result that is kept in memory. A larger one is kept in a file that only the user can read. */
 export const IN_MEMORY_BYTES = 65_536
 
+/** Bytes of a folded result that gateways share. A larger one can be read at one of them only. */
+export const MAX_SHARED_BYTES = 16_777_216
+
+/** Folded results that gateways share. */
+export const MAX_SHARED = 10_000
+
+/** A gateway makes room for others after so many results that it has shared, or so many bytes of them. */
+export const ROOM_AFTER = 100
+export const ROOM_AFTER_BYTES = 67_108_864
+
 /** Readings of folded results that run at a time. Each has a thread. */
 export const MOST_READING = 2
 

@@ -4,6 +4,7 @@ import type { ApprovalStore } from '../policy/approvals/approval-store.ts'
 import type { AuditStore } from '../policy/audit/audit-store.ts'
 import type { PinStore } from '../policy/pins/pins.ts'
 import type { QuotaStore } from '../policy/quotas/quota-store.ts'
+import type { SharedResults } from '../results/shared.ts'
 import type { CatalogCache } from '../upstreams/catalog-cache.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface GatewayStore {
   readonly quotas: QuotaStore
   /** Undefined if the log is a file, which the configuration names. */
   readonly audit: AuditStore | undefined
+  /** Folded results, if other gateways can read them too. */
+  readonly results: SharedResults | undefined
   readonly gateways: GatewayRegister
   /** Sessions of clients. They end with the process if the store is not shared. */
   openSessions(): Promise<SessionStore>
@@ -31,6 +34,8 @@ export interface GatewayStore {
 
 /** The gateways that share a store. */
 export interface GatewayRegister {
+  /** Tells this process from the others, in ids that clients may bring to another gateway. Undefined if the store is not shared. */
+  readonly mark: string | undefined
   /** Makes this gateway known until it leaves, or the process ends in any way. */
   join(gateway: GatewayInfo): Promise<void>
   /** The gateways that joined, the oldest first. Empty if the store is not shared. */
@@ -48,7 +53,7 @@ export interface GatewayInfo {
 }
 
 export interface GatewayStatus extends GatewayInfo {
-  /** Different for each run of a gateway. */
+  /** Different for each run of a gateway. It begins with the mark of the process. */
   readonly name: string
   /**
    * `silent` if its connection to the database is open and it has not been heard of for a while, such as a process that was stopped;
