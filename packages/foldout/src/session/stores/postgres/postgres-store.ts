@@ -70,6 +70,13 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       const { rows } = await database.run('be read', sql.list, [after ?? null, limit ?? null])
       return (rows as readonly { readonly id: string }[]).map(({ id }) => id)
     },
+    async listEnds({ after, limit } = {}) {
+      const { rows } = await database.run('be read', sql.ends, [after ?? null, limit ?? null])
+      return (rows as readonly { readonly id: string; readonly last: string }[]).map((row) => ({
+        id: row.id,
+        last: Number(row.last),
+      }))
+    },
     async delete(id) {
       await database.inTransaction('be written', async (client) => {
         // An append that has begun ends first; one that begins now finds no session.
@@ -126,6 +133,10 @@ function writeStatements(schema: string) {
     batch: `SELECT FROM ${schema}.events WHERE session = $1 AND sequence = $2 AND batch = $3::uuid`,
     list: `
       SELECT id FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
+      ORDER BY id LIMIT $2::bigint`,
+    ends: `
+      SELECT id, greatest(sequence, (SELECT max(events.sequence) FROM ${schema}.events WHERE session = id)) AS last
+      FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
       ORDER BY id LIMIT $2::bigint`,
     lock: `SELECT FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`,
     dropEvents: `DELETE FROM ${schema}.events WHERE session = $1`,
