@@ -287,7 +287,8 @@ class RunningGateway implements Gateway {
     if (server.config.isRequired || !(isFresh || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
     // Its state says why, if it does not start.
-    const start = server.start().catch(() => undefined)
+    const isShared = !isFresh && server.config.start === 'lazy'
+    const start = (isShared ? server.learn() : server.start()).catch(() => undefined)
     if (isKnown) return
     this.#starting.add(start)
     void start.finally(() => this.#starting.delete(start))

@@ -153,6 +153,17 @@ export class GatewayServer {
     return this.config.start === 'eager' || this.config.isRequired || !this.#snapshot || isStale
   }
 
+  /** Takes the tools of the server, from another gateway that asks it right now, or by starting it. Rejects if it does not start. */
+  async learn(): Promise<void> {
+    let isAsked = false
+    await this.#options.store.catalogs.learn(this.config, () => {
+      isAsked = true
+      return this.start()
+    })
+    if (!isAsked) await this.#reread()
+    if (!isAsked && !this.#snapshot) await this.start()
+  }
+
   /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
     const { variables, guard, turn } = this.#options

@@ -4,7 +4,7 @@ import type { PostgresTables } from 'foldout/postgres'
 export const TABLES: PostgresTables = {
   title: 'gateway store',
   versionTable: 'gateway_version',
-  // 1 had no results.
+  // 1 had no results and no turns.
   version: 2,
   listStatements: (schema) => [
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_catalogs (
@@ -75,6 +75,11 @@ export const TABLES: PostgresTables = {
       url text,
       started_at timestamptz NOT NULL DEFAULT now(),
       seen_at timestamptz NOT NULL DEFAULT now()
+    )`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.gateway_turns (
+      id text COLLATE "C" NOT NULL PRIMARY KEY,
+      by uuid NOT NULL,
+      until timestamptz NOT NULL
     )`,
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_results (
       id text COLLATE "C" NOT NULL PRIMARY KEY,
