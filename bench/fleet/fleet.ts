@@ -4,6 +4,7 @@ import { createPostgresStore } from 'foldout/postgres'
 import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../test/postgres/server.ts'
 import { median } from '../measure.ts'
+import { readCpu } from './cpu.ts'
 import { goal, progress, rounded, type Bench, type Row } from '../report.ts'
 
 const TURNS = 10
@@ -18,6 +19,9 @@ export const fleetBench: Bench = {
     { key: 'machines', label: 'machines' },
     { key: 'runsPerSecond', label: 'runs per second' },
     { key: 'stepsPerSecond', label: 'steps per second' },
+    { key: 'machineMs', label: 'processor ms per step: machines' },
+    { key: 'databaseMs', label: 'PostgreSQL' },
+    { key: 'cores', label: 'cores busy' },
     { key: 'perSecond', label: 'per second' },
     { key: 'seconds', label: 'seconds' },
   ],
@@ -31,13 +35,14 @@ export const fleetBench: Bench = {
       for (const machines of quick ? [1] : [1, 2, 4]) {
         for (const mode of ['dbos', 'foldout'] as const) {
           progress(`${mode}, ${machines} machines ...`)
-          const perSecond = await measureRuns(server, mode, machines, runs)
+          const { perSecond, ...cpu } = await measureRuns(server, mode, machines, runs)
           speeds.set(`${mode} ${machines}`, perSecond)
           rows.push({
             what: mode === 'dbos' ? 'DBOS alone, the same steps' : 'durable runs',
             machines,
             runsPerSecond: rounded(perSecond),
             stepsPerSecond: rounded(perSecond * STEPS),
+            ...(Number.isNaN(cpu.machineMs) ? {} : describeCpu(cpu, perSecond * STEPS)),
           })
         }
       }
@@ -105,6 +110,7 @@ interface MachineOptions {
   readonly machine: string
   readonly mode: 'dbos' | 'foldout'
   readonly pauseMs?: number
+  readonly turns?: number
   hear(line: string): void
 }
 
@@ -129,13 +135,24 @@ async function startMachine({ hear, ...settings }: MachineOptions): Promise<Mach
 
 let databases = 0
 
-/** How many runs per second some machines complete together. */
+interface Cpu {
+  /** Milliseconds of a processor for each step, of all machines together. */
+  readonly machineMs: number
+  readonly databaseMs: number
+}
+
+function describeCpu({ machineMs, databaseMs }: Cpu, stepsPerSecond: number): Row {
+  const cores = ((machineMs + databaseMs) * stepsPerSecond) / 1000
+  return { machineMs: rounded(machineMs), databaseMs: rounded(databaseMs), cores: rounded(cores) }
+}
+
+/** How many runs per second some machines end together, and what that takes of the processors. */
 async function measureRuns(
   server: PostgresServer,
   mode: MachineOptions['mode'],
   count: number,
   runs: number,
-): Promise<number> {
+): Promise<Cpu & { readonly perSecond: number }> {
   const url = await server.createDatabase(`runs_${++databases}`)
   let ended = 0
   let check = (): void => undefined
@@ -157,9 +174,16 @@ async function measureRuns(
   }
   // Warm-up: queues are found, and code is compiled.
   await run('warm', 5)
+  const readBoth = (): readonly [number, number] => [
+    readCpu(machines.map((machine) => machine.process.pid)),
+    readCpu([server.pid]),
+  ]
+  const before = readBoth()
   const perSecond = await run('run', runs)
+  const after = readBoth()
   for (const machine of machines) machine.process.kill('SIGKILL')
-  return perSecond
+  const [machineMs, databaseMs] = [0, 1].map((i) => ((after[i] ?? 0) - (before[i] ?? 0)) / (runs * STEPS))
+  return { perSecond, machineMs: machineMs ?? Number.NaN, databaseMs: databaseMs ?? Number.NaN }
 }
 
 /** Seconds from the death of a machine until another machine makes the next call of its run. */
@@ -173,6 +197,8 @@ async function measureTakeover(server: PostgresServer, round: number): Promise<n
       mode: 'foldout',
       machine,
       pauseMs: 300,
+      // It must not end before the second machine is there.
+      turns: 10_000,
       hear: (line) => line.startsWith('did') && waiting.get(machine)?.(),
     })
   const hearFrom = (machine: string): Promise<void> => new Promise((resolve) => waiting.set(machine, resolve))

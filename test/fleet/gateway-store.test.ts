@@ -132,7 +132,42 @@ describe('R65 catalogs in PostgreSQL', () => {
     stop()
   })
 
-  it('that were changed by hand are ignored and reported as damaged', async () => {
+  it('are learned by one gateway, while the others wait for its row', async () => {
+    const [one, other, schema] = await openTwo()
+    const notes = defineServer()
+    const asked: string[] = []
+    let finish = (): void => undefined
+    const first = one.catalogs.learn(notes, async () => {
+      asked.push('one')
+      await new Promise<void>((resolve) => (finish = resolve))
+      await one.catalogs.write(notes, createSnapshot(createTool('first')))
+    })
+    await expect.poll(() => asked).toEqual(['one'])
+    const second = other.catalogs.learn(notes, async () => void asked.push('other'))
+    finish()
+    await Promise.all([first, second])
+    await other.catalogs.learn(notes, async () => void asked.push('other again'))
+    expect(asked).toEqual(['one'])
+    expect((await query(url, `SELECT FROM ${schema}.gateway_turns`)).rowCount).toBe(0)
+  })
+
+  it('are learned by the next gateway if one fails, or has gone', async () => {
+    const [one, other, schema] = await openTwo()
+    const notes = defineServer()
+    const fail = (): Promise<void> => Promise.reject(new Error('It does not start.'))
+    await expect(one.catalogs.learn(notes, fail)).rejects.toThrow('It does not start.')
+    let asked = 0
+    await other.catalogs.learn(notes, async () => void asked++)
+    expect(asked).toBe(1)
+    // A gateway that was killed leaves its turn behind, for a while.
+    void one.catalogs.learn(notes, () => new Promise(() => undefined))
+    const expire = `UPDATE ${schema}.gateway_turns SET until = now() - interval '1 second'`
+    await expect.poll(async () => (await query(url, expire)).rowCount).toBe(1)
+    await other.catalogs.learn(notes, async () => void asked++)
+    expect(asked).toBe(2)
+  })
+
+  it('that were changed by hand are ignored, and said to be damaged', async () => {
     const [one, , schema] = await openTwo()
     const notes = defineServer()
     await one.catalogs.write(notes, createSnapshot(createTool('read')))

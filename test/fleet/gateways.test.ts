@@ -257,6 +257,22 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
   })
 })
 
+describe('R65 gateways that start together', { timeout: LONG }, () => {
+  it('start a server once, though none of them knows its tools', async () => {
+    const cold = join(folder, 'cold.json')
+    const started = join(folder, 'cold-starts')
+    writeFileSync(started, '')
+    const tools = [{ name: 'look', does: 'echo' }]
+    const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools, starts: started })] }
+    writeFileSync(cold, JSON.stringify({ mcpServers: { shop }, expose: 'all', store: '${DATABASE_URL}' }))
+    const together = await Promise.all([1, 2, 3].map(() => startGateway({ ...settings(), config: cold })))
+    gateways.push(...together)
+    for (const gateway of together)
+      await expect.poll(async () => listNames(await open(gateway.url)), { timeout: LONG }).toContain('look')
+    expect(readLines(started)).toHaveLength(1)
+  })
+})
+
 describe('R65 the example of a deployment', () => {
   it('has two gateways with one store, and clients need a token', async () => {
     const example = join(import.meta.dirname, '../../examples/fleet')

@@ -23,7 +23,7 @@ async function say(text: string) {
 export async function writeResults(page: Page): Promise<void> {
   const results = new Results()
   const view = results
-    .createView({ getLimit: () => 8_000, getLeast: () => 8_000 })
+    .createView('', { getLimit: () => 8_000, getLeast: () => 8_000 })
     .expose(hybrid())
     .expose(createCatalog(tools), { id: 'reader', takesListChanges: true })
   page.heading('Folded results')

@@ -13,6 +13,8 @@ const USER = 'foldout'
 /** A test's own PostgreSQL server, in a private folder and on a private port. */
 export interface PostgresServer {
   readonly port: number
+  /** The process that the others are children of. */
+  readonly pid: number | undefined
   /** Where the programs came from. */
   readonly from: string
   /** The URL of a database, which is created if it does not exist. */
@@ -57,6 +59,9 @@ export async function startPostgres({ isDurable = false }: ServerOptions = {}): 
   process.once('exit', kill)
   return {
     port,
+    get pid() {
+      return server.pid
+    },
     from,
     async createDatabase(name) {
       const known = await query(getUrl('postgres'), `SELECT FROM pg_database WHERE datname = '${name}'`)

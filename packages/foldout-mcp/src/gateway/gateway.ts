@@ -9,13 +9,14 @@ import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './events.ts'
 import { Policy } from './policy/policy.ts'
-import { findIdleRules } from './policy/rules.ts'
+import { listIdleRules } from './policy/rules.ts'
 import { createSecrets, type Secrets } from './policy/secrets.ts'
 import type { GatewayStore } from './store/contract.ts'
 import { fillStore, openStore, type StoreSettings } from './store/open.ts'
 import { listenHttp } from './serve/http.ts'
 import { FOLD_TOKENS } from './results/limits.ts'
 import { Results } from './results/results.ts'
+import { explainMissing } from './serve/tasks.ts'
 import { createView, type View } from './serve/view.ts'
 import { GatewayServer, type GatewayServerOptions } from './server.ts'
 import { createHeldPost } from './upstreams/held-post.ts'
@@ -83,8 +84,8 @@ class RunningGateway implements Gateway {
   readonly #views = new Map<string, Promise<View>>()
   readonly #open = new Set<{ close(): Promise<void> }>()
   readonly #starting = new Set<Promise<void>>()
-  readonly #results = new Results()
-  /** Servers of an update that is not complete yet. */
+  readonly #results: Results
+  /** Servers of an update that is not done yet. */
   readonly #pending = new Set<GatewayServer>()
   #isClosed = false
   #config: GatewayConfig | undefined
@@ -97,6 +98,7 @@ class RunningGateway implements Gateway {
     const { store, secrets } = parts
     this.#options = options
     this.#parts = parts
+    this.#results = new Results(store.results, (message) => this.complain(message))
     this.#policy = new Policy({
       store,
       secrets,
@@ -247,7 +249,7 @@ class RunningGateway implements Gateway {
     this.#config = config
     this.#policy.update(config)
     this.#policy.useTokens(tokens)
-    this.#reportIdleRules(config)
+    for (const message of listIdleRules(config)) this.complain(message)
     for (const message of config.doubts) this.#report({ type: 'problem', server: undefined, message })
     for (const { name, reason } of config.invalid) this.#report({ type: 'problem', server: name, message: reason })
     const removed = [...this.#servers.values()].filter(({ name }) => !kept.has(name))
@@ -282,8 +284,9 @@ class RunningGateway implements Gateway {
     const { isFresh = false } = this.#options
     if (server.config.isRequired || !(isFresh || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
-    // If it does not start, its state says why.
-    const start = server.start().catch(() => undefined)
+    // Its state says why, if it does not start.
+    const isShared = !isFresh && server.config.start === 'lazy'
+    const start = (isShared ? server.learn() : server.start()).catch(() => undefined)
     if (isKnown) return
     this.#starting.add(start)
     void start.finally(() => this.#starting.delete(start))
@@ -325,6 +328,7 @@ class RunningGateway implements Gateway {
       name,
       preset,
       policy: this.#policy,
+      explainTask: (id) => explainMissing(id, store.gateways),
       sessions: store.isShared ? await store.openSessions() : undefined,
       onTraffic: this.#options.onTraffic,
       expose: this.#options.expose ?? preset.expose ?? expose,
@@ -332,7 +336,7 @@ class RunningGateway implements Gateway {
       getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
       embed: this.#options.embed,
-      results: this.#results.createView({
+      results: this.#results.createView(name, {
         getLimit: (server) => this.#getFoldTokens(this.#servers.get(server ?? '')),
         getLeast: () =>
           [undefined, ...this.#servers.values()].reduce(
@@ -369,16 +373,6 @@ class RunningGateway implements Gateway {
     this.#open.add(opened)
     void opened.closed?.then(() => this.#open.delete(opened))
     return opened
-  }
-
-  #reportIdleRules({ rules, quotas, presets, servers, invalid }: GatewayConfig): void {
-    const all = [...rules, ...[...presets.values()].flatMap((preset) => preset.rules ?? [])]
-    const names = [...servers, ...invalid].map(({ name }) => name)
-    const idle = [
-      ...findIdleRules(all, names, [...presets.keys()]),
-      ...findIdleRules(quotas, names, [...presets.keys()], 'quota'),
-    ]
-    for (const message of idle) this.complain(message)
   }
 
   #report(event: GatewayEvent): void {

@@ -27,8 +27,8 @@ import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstream.ts'
 
 export interface GatewayServerOptions {
-  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns'>
-  /** Passes clients' answers between gateways, if there are several. */
+  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns' | 'gateways'>
+  /** Passes answers of clients on between gateways, if there are several. */
   readonly post: HeldPost | undefined
   readonly guard: ProcessGuard
   readonly variables: Variables
@@ -56,7 +56,7 @@ export interface GatewayServerOptions {
 /** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer {
   readonly config: ServerConfig
-  readonly tasks = new Tasks()
+  readonly tasks: Tasks
   readonly #options: GatewayServerOptions
   readonly #upstreams: UpstreamPool
   readonly #signIns: SignIns
@@ -77,6 +77,7 @@ export class GatewayServer {
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.config = config
     this.#options = options
+    this.tasks = new Tasks(options.store.gateways.mark)
     this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
     this.#signIns = createSignIns({
       store: options.store.signIns,
@@ -152,7 +153,18 @@ export class GatewayServer {
     return this.config.start === 'eager' || this.config.isRequired || !this.#snapshot || isStale
   }
 
-  /** Starts the server, after installing it if necessary, and takes its tools. Rejects if it does not start. */
+  /** Takes the tools of the server, from another gateway that asks it right now, or by starting it. Rejects if it does not start. */
+  async learn(): Promise<void> {
+    let isAsked = false
+    await this.#options.store.catalogs.learn(this.config, () => {
+      isAsked = true
+      return this.start()
+    })
+    if (!isAsked) await this.#reread()
+    if (!isAsked && !this.#snapshot) await this.start()
+  }
+
+  /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
     const { variables, guard, turn } = this.#options
     // The start itself reports what is wrong with its variables.

@@ -29,6 +29,7 @@ export type { SliceSnapshot, Snapshot } from '../session/snapshot.ts'
 export {
   openSession,
   type KeptSession,
+  type SessionEnd,
   type SessionPage,
   type SessionStore,
   type StoredEvent,

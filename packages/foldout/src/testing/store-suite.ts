@@ -189,6 +189,19 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.list({ limit: 2 })).toEqual(['a', 'ab'])
       })
 
+      it('R25 says where sessions end, page by page, if it can', async () => {
+        if (!store.listEnds) return
+        expect(await store.listEnds()).toEqual([])
+        for (const id of ['a', 'b', 'c', 'd']) await store.append(id, [stored(1), stored(2), stored(3)])
+        await store.save('b', { version: 1, slices: {} }, 2)
+        await store.save('c', { version: 1, slices: {} }, 3)
+        await store.append('a', [stored(4)])
+        await store.save('e', { version: 1, slices: {} }, 0)
+        const ends = [{ id: 'a', last: 4 }, ...['b', 'c', 'd'].map((id) => ({ id, last: 3 })), { id: 'e', last: 0 }]
+        expect(await store.listEnds()).toEqual(ends)
+        expect(await store.listEnds({ after: 'a', limit: 2 })).toEqual(ends.slice(1, 3))
+      })
+
       it('R25 deletes one session and no other', async () => {
         await store.append('one', [stored(1), stored(2)])
         await store.append('two', [stored(1)])

@@ -81,9 +81,39 @@ describe('a list of servers', () => {
     expect(read({ good: { command: 'a' }, bad: entry })).toMatchObject([{ name: 'good' }, { name: 'bad', reason }])
   })
 
-  it('accepts any server name', () => {
+  it('accepts any server name, also in a file', async () => {
     const text = '{"__proto__": {"command": "a"}, "constructor": {"command": "b"}, "": {"command": "c"}}'
-    expect(read(JSON.parse(text)).map(({ name }) => name)).toEqual(['__proto__', 'constructor', ''])
+    const names = ['__proto__', 'constructor', '']
+    expect(read(JSON.parse(text)).map(({ name }) => name)).toEqual(names)
+    const { servers } = await readGatewayConfig([write('names.json', `{ "mcpServers": ${text} } // all of them`)])
+    expect(servers.map(({ name }) => name)).toEqual(names)
+  })
+
+  it.each(['env', 'headers', 'tools'])('refuses %s with a name that would be lost', async (setting) => {
+    const server = `{"command": "a", "url": null, "${setting}": {"__proto__": {}}}`
+    const file = write('lost.json', `{ "mcpServers": { "good": { "command": "a" }, "bad": ${server} } }`)
+    const { servers, invalid } = await readGatewayConfig([file])
+    expect(servers.map(({ name }) => name)).toEqual(['good'])
+    const reason = `Its ${setting}.__proto__ cannot have this name. Choose another one.`
+    expect(invalid).toEqual([{ name: 'bad', reason }])
+  })
+
+  it('refuses a preset, and a parameter of a tool, with a name that would be lost', async () => {
+    const preset = write('preset.json', '{ "mcpServers": {}, "presets": { "__proto__": { "servers": [] } } }')
+    await expect(readGatewayConfig([preset])).rejects.toThrow(
+      `${preset}: "presets.__proto__" cannot have this name. Choose another one.`,
+    )
+    const tools = JSON.parse('{"pay": {"parameters": {"__proto__": {"fixed": 1}}}}') as object
+    expect(read({ a: { command: 'a', tools } })).toMatchObject([
+      { reason: 'Its tools.pay.parameters.__proto__ cannot have this name. Choose another one.' },
+    ])
+  })
+
+  it('fills in variables of the environment only', async () => {
+    await expect(fill({ command: '${constructor}' })).rejects.toThrow(
+      'The environment variable constructor is not set.',
+    )
+    expect(await fill({ command: '${__proto__:-npx}' })).toMatchObject({ command: 'npx' })
   })
 })
 

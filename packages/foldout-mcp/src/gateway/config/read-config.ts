@@ -1,13 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
+import { parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser'
 import { dropUndefined, isObject, toWords, type JsonObject } from '../fields.ts'
 import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.ts'
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
-import { describeMistake, findDoubts, gatewaySchema, serverSchema, type AuthInput, type ServerInput } from './schema.ts'
+import { findLostName, toValue } from './names.ts'
+import {
+  describeMistake,
+  findDoubts,
+  GATEWAY_SETTINGS,
+  gatewaySchema,
+  SERVER_SETTINGS,
+  serverSchema,
+  type AuthInput,
+  type ServerInput,
+} from './schema.ts'
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
@@ -41,6 +51,8 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   const entries = findServers(definition, file)
   const { data, error } = gatewaySchema.safeParse(definition)
   if (error) throw new UsageError(`${file}: ${describeMistake(error, (field) => `"${field}"`)}`)
+  const lost = findLostName(definition as object, GATEWAY_SETTINGS)
+  if (lost !== undefined) throw new UsageError(`${file}: "${lost}" cannot have this name. Choose another one.`)
   const servers: ServerConfig[] = []
   const invalid: InvalidServer[] = []
   for (const [name, entry] of Object.entries(entries)) {
@@ -128,7 +140,8 @@ function parseText(text: string, file: string): unknown {
 
 function parseValue(text: string, errors: ParseError[], file: string): unknown {
   try {
-    return parse(text, errors, { allowTrailingComma: true })
+    const root = parseTree(text, errors, { allowTrailingComma: true })
+    return root && toValue(root)
   } catch (error) {
     // The parser is recursive.
     if (!(error instanceof RangeError)) throw error
@@ -167,6 +180,8 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
   const { tools, ...fields } = entry
   const { data, error } = serverSchema.safeParse(Array.isArray(tools) ? fields : entry)
   if (error) throw new Error(describeMistake(error, (field) => `Its ${field}`))
+  const lost = findLostName(entry, SERVER_SETTINGS)
+  if (lost !== undefined) throw new Error(`Its ${lost} cannot have this name. Choose another one.`)
   const common = readCommon(name, data)
   const url = data.url ?? data.serverUrl ?? data.httpUrl
   if (url !== undefined && url !== null)

@@ -223,9 +223,10 @@ function describeUnion(issue: z.core.$ZodIssue): string {
     : 'a string, a number, true or false'
 }
 
-const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...Object.keys(gatewaySchema.shape)]
-const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.shape)
-/** Settings of other programs that are welcome in the gateway's files. */
+export const GATEWAY_SETTINGS: readonly string[] = Object.keys(gatewaySchema.shape)
+const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...GATEWAY_SETTINGS]
+export const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.shape)
+/** Not the gateway's, and welcome in its files. */
 const FOREIGN: ReadonlySet<string> = new Set(['$schema', 'inputs'])
 
 /**

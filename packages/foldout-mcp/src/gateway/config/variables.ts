@@ -16,7 +16,8 @@ const ROOT = /\$\{ROOT(?::-[^{}]*)?\}/
  */
 export function fillVariables(text: string, { env, root }: Variables): string {
   return text.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
-    const value = (name === 'ROOT' ? root : undefined) ?? (env[name] || fallback)
+    const given = Object.hasOwn(env, name) ? env[name] : undefined
+    const value = (name === 'ROOT' ? root : undefined) ?? (given || fallback)
     if (value !== undefined) return value
     if (name === 'ROOT')
       throw new Error('It needs ${ROOT}, the working folder of the client, but the client does not name one.')

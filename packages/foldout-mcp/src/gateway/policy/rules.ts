@@ -1,4 +1,5 @@
 import type { ToolAnnotations } from 'foldout/catalog'
+import type { GatewayConfig } from '../config/config.ts'
 import type { RuleAnnotation, RuleDefinition } from '../config/definition.ts'
 import { hasParts } from '../fields.ts'
 import { toVisible } from './visible.ts'
@@ -144,4 +145,14 @@ export function findIdleRules(
     ),
     ...findMissing('preset', toList(preset), [...presets, '']),
   ])
+}
+
+/** Says which rules and quotas of a configuration name something that it does not have. */
+export function listIdleRules({ rules, quotas, presets, servers, invalid }: GatewayConfig): readonly string[] {
+  const all = [...rules, ...[...presets.values()].flatMap((preset) => preset.rules ?? [])]
+  const names = [...servers, ...invalid].map(({ name }) => name)
+  return [
+    ...findIdleRules(all, names, [...presets.keys()]),
+    ...findIdleRules(quotas, names, [...presets.keys()], 'quota'),
+  ]
 }

@@ -27,7 +27,17 @@ export const MAX_KEPT_BYTES = 1_073_741_824
  */
 export const IN_MEMORY_BYTES = 65_536
 
-/** How many folded results are read at a time. Each read has its own thread. */
+/** Bytes of a folded result that gateways share. A larger one can be read at one of them only. */
+export const MAX_SHARED_BYTES = 16_777_216
+
+/** Folded results that gateways share. */
+export const MAX_SHARED = 10_000
+
+/** A gateway makes room for others after so many results that it has shared, or so many bytes of them. */
+export const ROOM_AFTER = 100
+export const ROOM_AFTER_BYTES = 67_108_864
+
+/** Readings of folded results that run at a time. Each has a thread. */
 export const MOST_READING = 2
 
 /** How long a search may take before it returns its matches so far and says where to continue. */

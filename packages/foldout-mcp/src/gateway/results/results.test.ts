@@ -28,12 +28,14 @@ interface Opened {
   names(): readonly string[]
 }
 
+let views = 0
+
 function open(exposure: Exposure = all(), tool: Partial<RawTool> = {}, limit = LIMIT): Opened {
   let answer: CallResult = { content: [] }
   const catalog = createCatalog([
     { name: 'get', description: 'Gets it.', source: 'one', call: async () => answer, ...tool },
   ])
-  const view = results.createView({ getLimit: () => limit, getLeast: () => limit })
+  const view = results.createView(`preset-${++views}`, { getLimit: () => limit, getLeast: () => limit })
   const exposed = view.expose(exposure).expose(catalog, { id: 'client', takesListChanges: true })
   const from = (id: string): CallContext => ({ client: { id, name: 'test', version: '1', principal: undefined } })
   return {
@@ -279,7 +281,7 @@ describe('R57 attacks on folded results', () => {
   it('a call that is canceled while it reads', async () => {
     const { call, read } = open()
     const result = getHandle(await call(say(LINES.join('\n'))))
-    const view = results.createView({ getLimit: () => LIMIT, getLeast: () => LIMIT })
+    const view = results.createView('', { getLimit: () => LIMIT, getLeast: () => LIMIT })
     const exposed = view.expose(all()).expose(createCatalog([]), { id: 'c', takesListChanges: true })
     await exposed.call('read_result', { result }, { signal: AbortSignal.abort() }).catch(() => undefined)
     expect((await read({ result, count: 1 })).isError).toBeUndefined()

@@ -11,26 +11,41 @@ import type { JsonObject } from '../fields.ts'
 import { foldResult, mayExceed, type TakenText } from './fold.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
 import { createError, formatAnswer, LISTING, READ_RESULT, readArguments } from './read-result.ts'
-import { ResultStore, type ResultOwner } from './store.ts'
+import type { SharedResults } from './shared.ts'
+import { ResultStore, type KeptResult, type ResultOwner } from './store.ts'
 import { outlineJson } from './thread/outline.ts'
 import { ReadingThreads } from './thread/threads.ts'
 import { loadCounter } from './tokens.ts'
 
+/** Where the results of a gateway are. */
+interface ResultPlaces {
+  readonly store: ResultStore
+  /** Where gateways with the same store find them too. */
+  readonly shared: SharedResults | undefined
+  readonly threads: ReadingThreads
+  onProblem(message: string): void
+}
+
 /** The folded results of a gateway. */
 export class Results {
-  readonly #store = new ResultStore()
-  readonly #threads = new ReadingThreads()
-  #views = 0
+  readonly #places: ResultPlaces
 
-  /** The results of one view. Client ids are unique within one view only. */
-  createView(limits: ResultLimits): ViewResults {
-    return new ViewResults(`${++this.#views}`, limits, this.#store, this.#threads)
+  constructor(shared?: SharedResults, onProblem: (message: string) => void = () => undefined) {
+    this.#places = { store: new ResultStore(), shared, threads: new ReadingThreads(), onProblem }
+  }
+
+  /** The results of the view of a preset. Names of clients count in one view only. */
+  createView(preset: string, limits: ResultLimits): ViewResults {
+    return new ViewResults(preset, limits, this.#places)
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#store.close(), this.#threads.close()])
+    await Promise.all([this.#places.store.close(), this.#places.threads.close()])
   }
 }
+
+/** What this gateway, and every other one, gives a result. */
+const HANDLE = /^[0-9a-f]{24}$/
 
 /** How large results may be. */
 export interface ResultLimits {
@@ -42,16 +57,14 @@ export interface ResultLimits {
 
 /** The folded results of one view of a gateway. */
 export class ViewResults {
-  readonly #view: string
+  readonly #preset: string
   readonly #limits: ResultLimits
-  readonly #store: ResultStore
-  readonly #threads: ReadingThreads
+  readonly #places: ResultPlaces
 
-  constructor(view: string, limits: ResultLimits, store: ResultStore, threads: ReadingThreads) {
-    this.#view = view
+  constructor(preset: string, limits: ResultLimits, places: ResultPlaces) {
+    this.#preset = preset
     this.#limits = limits
-    this.#store = store
-    this.#threads = threads
+    this.#places = places
   }
 
   /** The same exposure, with large results folded, and with the tool that reads them. */
@@ -92,12 +105,16 @@ export class ViewResults {
   /** Drops the results of a client that has gone. */
   dropClient(client: CallClient): void {
     const owner = this.#toOwner(client)
-    if (!owner.isShared) this.#store.dropAll(owner)
+    // Other gateways may still serve a client that has gone from this one.
+    if (!owner.isShared && !this.#places.shared) this.#places.store.dropAll(owner)
   }
 
+  /** The same on each gateway, for those clients that several gateways serve. */
   #toOwner(client: CallClient | undefined): ResultOwner {
+    const isAnywhere = this.#places.shared !== undefined && client?.isShared === true
+    const connection = isAnywhere ? undefined : (client?.connection ?? client?.id)
     return {
-      key: JSON.stringify([this.#view, client?.id, client?.principal]),
+      key: JSON.stringify([this.#preset, connection, client?.principal]),
       isShared: client?.isShared === true && client.principal === undefined,
     }
   }
@@ -117,15 +134,45 @@ export class ViewResults {
   }
 
   async #keep(text: string, client: CallClient | undefined): Promise<TakenText> {
-    const kept = await this.#store.keep(this.#toOwner(client), text)
+    const { store, shared, onProblem } = this.#places
+    const owner = this.#toOwner(client)
+    const kept = await store.keep(owner, text)
     const outline = /^\s*[[{]/.test(text) ? await this.#outline(kept.source) : undefined
     kept.isJson = outline !== undefined
+    // Before the client has the handle, because its next request may reach another gateway.
+    await shared
+      ?.save(kept.handle, owner, { text, isJson: kept.isJson })
+      .catch((error: Error) => onProblem(`A folded result can be read at this gateway only: ${error.message}`))
     return { handle: kept.handle, outline }
+  }
+
+  /** A result of a client: kept here, or taken over from another gateway. Otherwise what the model is told. */
+  async #find(handle: string, client: CallClient | undefined): Promise<KeptResult | string> {
+    const { store, shared } = this.#places
+    const owner = this.#toOwner(client)
+    const own = store.find(owner, handle)
+    if (own) {
+      void shared?.renew(handle).catch(() => undefined)
+      return own
+    }
+    const missing = `There is no result '${handle.slice(0, 80)}' here. Results can be read for ${KEPT_MS / 60_000} minutes after each use. Call the tool again.`
+    if (!shared || !HANDLE.test(handle)) return missing
+    try {
+      const found = await shared.find(handle, owner)
+      if (!found) return missing
+      if ('keptBy' in found)
+        return `This result is too large for several gateways: only the one that answered can read it (${found.keptBy}), and this request reached another. Call the tool again for less, such as a part, a page or a filter.`
+      const kept = await store.keep(owner, found.text, handle)
+      kept.isJson = found.isJson
+      return kept
+    } catch (error) {
+      return `This result cannot be read now: ${(error as Error).message} Try again, or call the tool again.`
+    }
   }
 
   async #outline(source: Parameters<ReadingThreads['run']>[0]): Promise<string | undefined> {
     if ('file' in source) {
-      const answer = await this.#threads.run(source, { type: 'outline' })
+      const answer = await this.#places.threads.run(source, { type: 'outline' })
       return 'outline' in answer ? answer.outline : undefined
     }
     try {
@@ -138,15 +185,12 @@ export class ViewResults {
   async #read(args: unknown, { client, signal }: CallContext): Promise<CallResult> {
     const wanted = readArguments(args, Math.min(this.#limits.getLimit(undefined), FOLD_TOKENS))
     if ('fault' in wanted) return createError(wanted.fault)
-    const kept = this.#store.find(this.#toOwner(client), wanted.result)
-    if (!kept)
-      return createError(
-        `There is no result '${wanted.result.slice(0, 80)}' here. Results can be read for ${KEPT_MS / 60_000} minutes after each use. Call the tool again.`,
-      )
+    const kept = await this.#find(wanted.result, client)
+    if (typeof kept === 'string') return createError(kept)
     const { path, unit } = wanted.reading
     if (!kept.isJson && (path !== undefined || unit === 'items'))
       return createError('This result is text, not JSON. Read it with grep, or by lines or characters.')
-    const answer = await this.#threads.run(
+    const answer = await this.#places.threads.run(
       kept.source,
       { type: 'read', reading: wanted.reading, isJson: kept.isJson },
       signal,

@@ -39,20 +39,22 @@ export class ResultStore {
   #timer: ReturnType<typeof setInterval> | undefined
   #isClosed = false
 
-  /** Rejects if the result is too large, or cannot be written. */
-  async keep(owner: ResultOwner, text: string): Promise<KeptResult> {
+  /** Keeps a text, under a handle that another gateway has given it or a new one. Rejects if it is too large, or cannot be written. */
+  async keep(owner: ResultOwner, text: string, handle = randomBytes(12).toString('hex')): Promise<KeptResult> {
     const bytes = Buffer.byteLength(text)
     if (this.#isClosed) throw new Error('the gateway is closing')
     if (bytes > MAX_KEPT_BYTES) throw new Error('it is too large')
     const entry: Entry = {
-      handle: randomBytes(12).toString('hex'),
+      handle,
       owner: owner.key,
       source: bytes > IN_MEMORY_BYTES ? { file: await this.#write(text) } : { text },
       isJson: false,
       bytes,
       usedAt: Date.now(),
     }
-    // After the text is written, because several writes may be in progress.
+    // After the text is written, because several may be written at a time, also of the same result.
+    const before = this.#entries.get(handle)
+    if (before) this.#drop(before)
     this.#makeRoom(owner, bytes)
     this.#entries.set(entry.handle, entry)
     this.#bytes += bytes

@@ -26,6 +26,8 @@ export interface ClientHooks {
   toScoped<Client extends CallClient>(client: Client): Client
   /** Folds the result of a task. */
   readonly fold: TaskWays['fold']
+  /** Says why there is no such task. */
+  readonly explainTask: (id: string) => Promise<string>
   /** Called when a client's connection has ended. */
   onGone(client: ServedClient): void
 }
@@ -36,7 +38,7 @@ const INVALID_PARAMS = -32_602
 
 export function createFeatures(
   getServers: () => readonly GatewayServer[],
-  { toScoped, fold, onGone }: ClientHooks,
+  { toScoped, fold, explainTask, onGone }: ClientHooks,
 ): ViewFeatures {
   let directory: Directory | undefined
   const clients = new Set<ClientFeatures>()
@@ -47,6 +49,7 @@ export function createFeatures(
     onGone,
     toScoped,
     fold,
+    explainTask,
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
     getLevel: () =>
       LOG_LEVELS[[...clients].reduce((least, { level }) => Math.min(least, toRank(level)), LOG_LEVELS.length)],
@@ -293,7 +296,8 @@ class ClientFeatures implements McpFeatures {
       fold: this.#parts.fold,
     })
     if (answer) return answer
-    throw createError(INVALID_PARAMS, `There is no task '${String(params['taskId'] ?? params['cursor'])}'.`)
+    const id = String(params['taskId'] ?? params['cursor'])
+    throw createError(INVALID_PARAMS, await this.#parts.explainTask(id))
   }
 
   /** Servers get the least severe level that any client wants; each client gets only messages at or above its own level. */

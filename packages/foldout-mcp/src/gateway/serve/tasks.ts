@@ -3,7 +3,8 @@ import type { FeatureContext } from 'foldout/mcp'
 import { isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { TASKS_PER_PAGE } from '../upstreams/limits.ts'
-import type { KnownTask } from '../upstreams/tasks.ts'
+import type { GatewayRegister } from '../store/contract.ts'
+import { readMark, type KnownTask } from '../upstreams/tasks.ts'
 
 /** The extension of modern servers and clients. */
 const TASKS = 'io.modelcontextprotocol/tasks'
@@ -97,4 +98,16 @@ async function listTasks(
   const end = page.at(-1)
   const isMore = last + 1 + page.length < all.length
   return { tasks, ...(isMore && end ? { nextCursor: end.task.id } : {}) }
+}
+
+/** Says why there is no such task here. A task lives in a process that one gateway has started, so others cannot answer for it. */
+export async function explainMissing(id: string, gateways: GatewayRegister): Promise<string> {
+  const missing = `There is no task '${id.slice(0, 80)}'.`
+  const mark = readMark(id)
+  if (mark === undefined || mark === gateways.mark) return missing
+  const known = await gateways.list().catch(() => [])
+  const found = known.find(({ name }) => name.startsWith(mark))
+  if (!found || found.state === 'gone') return `${missing} The gateway that began it has gone, and the task with it.`
+  const { host, pid, url } = found
+  return `The task '${id}' runs at another gateway, which alone can answer for it: process ${pid} on ${host}${url === undefined ? '' : `, ${url}`}. Send requests of clients that use tasks to one gateway.`
 }

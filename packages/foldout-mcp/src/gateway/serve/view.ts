@@ -54,7 +54,9 @@ export interface ViewOptions {
   readonly name: string
   readonly onTraffic: ((traffic: Traffic) => void) | undefined
   readonly policy: Policy
-  /** The store for sessions of legacy clients, if other gateways serve them too. */
+  /** Says why there is no such task here. */
+  readonly explainTask: (id: string) => Promise<string>
+  /** Where the sessions of legacy clients are, if other gateways serve them too. */
   readonly sessions: SessionStore | undefined
 }
 
@@ -81,6 +83,7 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
     (who) => {
       const features = createFeatures(() => getShown(who), {
         toScoped,
+        explainTask: options.explainTask,
         fold: (result, server, client) => options.results.foldTask(result, server, client),
         onGone(client) {
           options.results.dropClient(client)

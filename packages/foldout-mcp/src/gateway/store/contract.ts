@@ -4,6 +4,7 @@ import type { ApprovalStore } from '../policy/approvals/approval-store.ts'
 import type { AuditStore } from '../policy/audit/audit-store.ts'
 import type { PinStore } from '../policy/pins/pins.ts'
 import type { QuotaStore } from '../policy/quotas/quota-store.ts'
+import type { SharedResults } from '../results/shared.ts'
 import type { CatalogCache } from '../upstreams/catalog-cache.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface GatewayStore {
   readonly quotas: QuotaStore
   /** Undefined if the log is a file named in the configuration. */
   readonly audit: AuditStore | undefined
+  /** Folded results, if other gateways can read them too. */
+  readonly results: SharedResults | undefined
   readonly gateways: GatewayRegister
   /** Sessions of clients. They end with the process if the store is not shared. */
   openSessions(): Promise<SessionStore>
@@ -31,7 +34,9 @@ export interface GatewayStore {
 
 /** The gateways that share a store. */
 export interface GatewayRegister {
-  /** Registers this gateway until it leaves or its process ends in any way. */
+  /** Tells this process from the others, in ids that clients may bring to another gateway. Undefined if the store is not shared. */
+  readonly mark: string | undefined
+  /** Makes this gateway known until it leaves, or the process ends in any way. */
   join(gateway: GatewayInfo): Promise<void>
   /** The gateways that joined, oldest first. Empty if the store is not shared. */
   list(): Promise<readonly GatewayStatus[]>
@@ -48,7 +53,7 @@ export interface GatewayInfo {
 }
 
 export interface GatewayStatus extends GatewayInfo {
-  /** Different for each run of a gateway. */
+  /** Different for each run of a gateway. It begins with the mark of the process. */
   readonly name: string
   /**
    * `silent` if its connection to the database is open but it has not reported for a while, such as a suspended process;

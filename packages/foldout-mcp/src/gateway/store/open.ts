@@ -101,7 +101,8 @@ export function createFileStore({ env, cache, data, onProblem }: FileStoreOption
     signIns: createSignInStore({ env, onProblem }),
     quotas: createMemoryQuotas(),
     audit: undefined,
-    gateways: { join: async () => undefined, list: async () => [], leave: async () => undefined },
+    results: undefined,
+    gateways: { mark: undefined, join: async () => undefined, list: async () => [], leave: async () => undefined },
     async openSessions() {
       const { createMemoryStore } = await import('foldout')
       return createMemoryStore()

@@ -17,6 +17,11 @@ export interface CatalogCache {
   /** Returns whether it could be written. */
   write(server: ServerConfig, snapshot: Snapshot): Promise<boolean>
   /**
+   * Asks a server what it has, while no other gateway does. What another one has written meanwhile, or not long ago, is enough. One
+   * that takes too long is not waited for.
+   */
+  learn(server: ServerConfig, ask: () => Promise<void>): Promise<void>
+  /**
    * Calls a listener when another gateway may have written something. Returns a function that stops it. Files are not watched: the
    * gateways of one person each ask their own servers.
    */
@@ -59,6 +64,7 @@ export function createCatalogCache(folder: string, onProblem: (message: string) 
         return false
       }
     },
+    learn: (_server, ask) => ask(),
     watch: () => () => undefined,
   }
 }

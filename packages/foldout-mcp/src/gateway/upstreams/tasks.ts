@@ -25,10 +25,16 @@ const DONE: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
 /** The tasks of a server. Several clients share it, and each knows its own tasks only. */
 export class Tasks {
   readonly #tasks = new Map<string, KnownTask>()
-  /** By process or connection and its id for the task. Two processes of a server may use the same id. */
+  readonly #mark: string | undefined
+  /** By the process or connection, and the id that it gave. Two processes of a server may give the same. */
   readonly #byOwn = new WeakMap<object, Map<string, KnownTask>>()
 
-  /** Whether the server is still working on a task. */
+  /** @param mark Tells this gateway from those that clients may ask for the same task. */
+  constructor(mark?: string) {
+    this.#mark = mark
+  }
+
+  /** Whether the server still works on one. */
   get isRunning(): boolean {
     const oldest = Date.now() - TASK_MS
     return [...this.#tasks.values()].some(({ state, startedAt }) => !DONE.has(state['status']) && startedAt > oldest)
@@ -78,7 +84,7 @@ export class Tasks {
   #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
     const [oldest] = this.#tasks.values()
     if (oldest && this.#tasks.size >= MAX_TASKS) this.#tasks.delete(oldest.id)
-    const id = randomUUID()
+    const id = this.#mark === undefined ? randomUUID() : `${randomUUID()}-${this.#mark}`
     const task = {
       id,
       own,
@@ -100,4 +106,9 @@ export class Tasks {
 /** A principal keeps its tasks when it reconnects. */
 function toOwner(client: CallClient | undefined): string {
   return client?.principal === undefined ? `client ${client?.id}` : `principal ${client.principal}`
+}
+
+/** The mark of the gateway that gave a task its id. */
+export function readMark(id: string): string | undefined {
+  return /^[0-9a-f-]{36}-([0-9a-f]{8})$/.exec(id)?.[1]
 }

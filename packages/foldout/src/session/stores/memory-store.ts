@@ -36,6 +36,9 @@ export function createMemoryStore(): SessionStore {
     async list(page) {
       return selectPage(sessions.keys(), page)
     },
+    async listEnds(page) {
+      return selectPage(sessions.keys(), page).map((id) => ({ id, last: getRange(getKept(id)).last }))
+    },
     async delete(id) {
       sessions.delete(id)
     },

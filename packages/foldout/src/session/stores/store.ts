@@ -60,6 +60,23 @@ export interface SessionPage {
 }
 
 /**
+ * Where a session ends.
+ *
+ * @example
+ * ```ts
+ * const store = createMemoryStore()
+ * await store.append('chat-1', [{ sequence: 1, event: cart.events.added('tea'), scope: 'all' }])
+ * const ends: readonly SessionEnd[] | undefined = await store.listEnds?.()
+ * ends // => [{ id: 'chat-1', last: 1 }]
+ * ```
+ */
+export interface SessionEnd {
+  readonly id: string
+  /** The number of the last event. */
+  readonly last: number
+}
+
+/**
  * Stores sessions. When a promise resolves, the written data outlives the process. A second writer of the same session is
  * rejected with the code `store-conflict`, because its sequence numbers are taken. An event that JSON cannot represent is
  * rejected with `event-lossy`.
@@ -81,6 +98,8 @@ export interface SessionStore {
   save(id: string, snapshot: Snapshot, sequence: number): Promise<void>
   /** Returns the ids of all sessions, or a page of them, sorted by code points. */
   list(page?: SessionPage): Promise<readonly string[]>
+  /** Lists sessions like `list`, each with the number of its last event, without reading events. Without it, sessions are loaded. */
+  listEnds?(page?: SessionPage): Promise<readonly SessionEnd[]>
   delete(id: string): Promise<void>
   close(): Promise<void>
 }

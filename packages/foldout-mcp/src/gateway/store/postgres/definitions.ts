@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hashText } from '../../policy/hash.ts'
 import { createPins, type PinStore } from '../../policy/pins/pins.ts'
 import { identifyServer, isSnapshot, type CatalogCache } from '../../upstreams/catalog-cache.ts'
+import { CACHE_FRESH_MS } from '../../upstreams/limits.ts'
 import { hashSnapshot } from '../../upstreams/snapshot.ts'
+import { TURN_MS, TURN_PAUSE_MS } from '../limits.ts'
 import type { Changes } from './changes.ts'
 import { toText, type SharedDatabase } from './database.ts'
 
@@ -45,9 +49,51 @@ export function createCatalogRows(
         return false
       }
     },
+    learn: (server, ask) => takeTurn(database, identifyServer(server), ask),
     watch: (server, listener) => changes.watch('gateway_catalogs', identifyServer(server), listener),
   }
 }
+
+/** Waits for the turn of this gateway, unless the row is fresh. Who holds the turn may be gone, so it is not waited for long. */
+async function takeTurn({ schema, ask }: SharedDatabase, id: string, work: () => Promise<void>): Promise<void> {
+  const turns = `${schema}.gateway_turns`
+  const by = randomUUID()
+  const claim = async (): Promise<TurnRow> => {
+    const { rows } = await ask(
+      'be written',
+      `WITH claimed AS (
+        INSERT INTO ${turns} AS taken (id, by, until) VALUES ($1, $2, now() + interval '${TURN_MS} milliseconds')
+        ON CONFLICT (id) DO UPDATE SET by = excluded.by, until = excluded.until
+        WHERE taken.until < now() OR taken.by = excluded.by RETURNING id
+      ) SELECT EXISTS (SELECT FROM claimed) AS is_taken, EXISTS (
+        SELECT FROM ${schema}.gateway_catalogs
+        WHERE id = $1 AND saved_at > now() - interval '${CACHE_FRESH_MS} milliseconds'
+      ) AS is_fresh`,
+      [id, by],
+    )
+    return (rows as readonly TurnRow[])[0] ?? ALONE
+  }
+  try {
+    const patience = AbortSignal.timeout(TURN_MS)
+    for (;;) {
+      // Without the database, each gateway asks for itself.
+      const { is_taken: isTaken, is_fresh: isFresh } = await claim().catch(() => ALONE)
+      if (isFresh) return
+      if (isTaken || patience.aborted) break
+      await sleep(TURN_PAUSE_MS)
+    }
+    await work()
+  } finally {
+    await ask('be written', `DELETE FROM ${turns} WHERE id = $1 AND by = $2`, [id, by]).catch(() => undefined)
+  }
+}
+
+interface TurnRow {
+  readonly is_taken: boolean
+  readonly is_fresh: boolean
+}
+
+const ALONE: TurnRow = { is_taken: true, is_fresh: false }
 
 interface CatalogRow {
   readonly hash: string

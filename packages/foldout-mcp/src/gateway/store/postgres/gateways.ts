@@ -5,6 +5,9 @@ import type { Changes } from './changes.ts'
 import { toText, type SharedDatabase } from './database.ts'
 import type { Line } from './line.ts'
 
+/** The first part of a UUID. */
+const MARK_LENGTH = 8
+
 /** The key of the lock that a gateway holds. */
 const getKey = (name: string): string => `hashtextextended('foldout:gateway:' || ${name}::text, 0)`
 
@@ -15,9 +18,11 @@ const getKey = (name: string): string => `hashtextextended('foldout:gateway:' ||
 export function createGatewayRows(database: SharedDatabase, line: Line, changes: Changes): GatewayRegister {
   const table = `${database.schema}.gateways`
   const names = new Set<string>()
+  const mark = randomUUID().slice(0, MARK_LENGTH)
   return {
+    mark,
     async join({ host, pid, version, url }) {
-      const name = randomUUID()
+      const name = `${mark}${randomUUID().slice(MARK_LENGTH)}`
       names.add(name)
       const isOld = `seen_at < now() - interval '${GONE_MS} milliseconds'`
       await database.run('be written', `DELETE FROM ${table} WHERE ${isOld}`)

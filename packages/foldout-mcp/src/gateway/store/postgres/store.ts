@@ -9,6 +9,7 @@ import { createApprovalRows, createQuotaRows } from './decisions.ts'
 import { createCatalogRows, createPinRows } from './definitions.ts'
 import { createGatewayRows } from './gateways.ts'
 import { openLine } from './line.ts'
+import { createResultRows } from './results.ts'
 import { createSignInRows } from './sign-ins.ts'
 
 export interface PostgresStoreOptions extends KeySource {
@@ -40,6 +41,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     signIns: createSignInRows(database, changes, { cipher: createCipher(options), onProblem }),
     quotas: createQuotaRows(database),
     audit: createAuditRows(database, randomUUID()),
+    results: createResultRows(database),
     gateways,
     async openSessions() {
       const { createPostgresStore } = await import('foldout/postgres')
@@ -60,6 +62,7 @@ async function sweep({ schema, ask }: SharedDatabase): Promise<void> {
   const old = `now() - interval '1 hour'`
   await ask('be written', `DELETE FROM ${schema}.gateway_approvals WHERE expires_at < ${old}`)
   await ask('be written', `DELETE FROM ${schema}.gateway_rounds WHERE expires_at < ${old}`)
-  // A full bucket needs no row.
+  await ask('be written', `DELETE FROM ${schema}.gateway_results WHERE used_at < ${old}`)
+  // A bucket that is full is the same as none.
   await ask('be written', `DELETE FROM ${schema}.gateway_quotas WHERE full_at < ${old}`)
 }

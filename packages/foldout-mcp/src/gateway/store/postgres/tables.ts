@@ -4,7 +4,8 @@ import type { PostgresTables } from 'foldout/postgres'
 export const TABLES: PostgresTables = {
   title: 'gateway store',
   versionTable: 'gateway_version',
-  version: 1,
+  // 1 had no results and no turns.
+  version: 2,
   listStatements: (schema) => [
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_catalogs (
       id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -75,6 +76,21 @@ export const TABLES: PostgresTables = {
       started_at timestamptz NOT NULL DEFAULT now(),
       seen_at timestamptz NOT NULL DEFAULT now()
     )`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.gateway_turns (
+      id text COLLATE "C" NOT NULL PRIMARY KEY,
+      by uuid NOT NULL,
+      until timestamptz NOT NULL
+    )`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.gateway_results (
+      id text COLLATE "C" NOT NULL PRIMARY KEY,
+      owner text COLLATE "C" NOT NULL,
+      is_json boolean NOT NULL,
+      data bytea,
+      bytes integer NOT NULL,
+      kept_by text NOT NULL,
+      used_at timestamptz NOT NULL DEFAULT now()
+    )`,
+    `CREATE INDEX IF NOT EXISTS gateway_results_owner ON ${schema}.gateway_results (owner, used_at)`,
     ...listTriggers(schema),
   ],
 }

@@ -36,6 +36,7 @@ function reopeningStore(path: string): SessionStore {
     append: (id, events) => once((store) => store.append(id, events)),
     save: (id, snapshot, sequence) => once((store) => store.save(id, snapshot, sequence)),
     list: (page) => once((store) => store.list(page)),
+    listEnds: (page) => once(async (store) => (await store.listEnds?.(page)) ?? []),
     delete: (id) => once((store) => store.delete(id)),
     close: async () => undefined,
   }

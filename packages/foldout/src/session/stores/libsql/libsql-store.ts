@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
-import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
+import type { SessionEnd, SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
 
@@ -93,6 +93,9 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     async list({ after = '', limit = -1 } = {}) {
       return read(() => sql.ids.all(after, limit) as { id: string }[]).map(({ id }) => id)
     },
+    async listEnds({ after = '', limit = -1 } = {}) {
+      return read(() => sql.ends.all(after, limit) as SessionEnd[]).map(({ id, last }) => ({ id, last }))
+    },
     async delete(id) {
       write(() => {
         sql.dropEvents.run(id, Number.MAX_SAFE_INTEGER)
@@ -118,6 +121,9 @@ function prepareStatements(db: Connection) {
     events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
     last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
     ids: db.prepare('SELECT id FROM sessions WHERE id > ? ORDER BY id LIMIT ?'),
+    ends: db.prepare(`SELECT id, max(sequence, coalesce(
+        (SELECT max(events.sequence) FROM events WHERE session = id), 0)) AS last
+      FROM sessions WHERE id > ? ORDER BY id LIMIT ?`),
     addSession: db.prepare('INSERT OR IGNORE INTO sessions (id, sequence) VALUES (?, 0)'),
     addEvent: db.prepare('INSERT INTO events (session, sequence, event, scope) VALUES (?, ?, ?, ?)'),
     setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),

@@ -3,13 +3,8 @@ import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
-import {
-  getCode,
-  openPostgres,
-  type PostgresDatabase,
-  type PostgresStoreOptions,
-  type PostgresTables,
-} from './database.ts'
+import { getCode, openPostgres, type PostgresDatabase, type PostgresStoreOptions } from './database.ts'
+import { SESSION_TABLES } from './tables.ts'
 
 /**
  * Creates a store that keeps sessions in PostgreSQL, for programs that run on several machines. Once a promise resolves, its
@@ -23,7 +18,7 @@ import {
  * ```
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<SessionStore> {
-  const database = await openPostgres(options, TABLES)
+  const database = await openPostgres(options, SESSION_TABLES)
   const sql = writeStatements(database.schema)
 
   async function getRange(id: string): Promise<StoredRange> {
@@ -57,7 +52,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       if (!first) return
       checkEvents(id, { snapshot: 0, last: first.sequence - 1 }, events)
       const batch = crypto.randomUUID()
-      const isKept = await insertEvents(database, sql.append, [id, ...encode(events), batch, first.sequence])
+      const isKept = await insertEvents(database, sql.append, [id, first.sequence, ...encode(events), batch])
       if (!isKept && !(await isWritten(id, events, batch))) await explainRefusal(id, events)
     },
     async save(id, snapshot, sequence) {
@@ -75,6 +70,13 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       const { rows } = await database.run('be read', sql.list, [after ?? null, limit ?? null])
       return (rows as readonly { readonly id: string }[]).map(({ id }) => id)
     },
+    async listEnds({ after, limit } = {}) {
+      const { rows } = await database.run('be read', sql.ends, [after ?? null, limit ?? null])
+      return (rows as readonly { readonly id: string; readonly last: string }[]).map((row) => ({
+        id: row.id,
+        last: Number(row.last),
+      }))
+    },
     async delete(id) {
       await database.inTransaction('be written', async (client) => {
         // An append that has begun ends first; one that begins now finds no session.
@@ -87,11 +89,12 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   }
 }
 
-/** Inserts events in one statement. False if the session does not end right before them. */
+/** Adds events in one statement. False if the session does not end right before them. */
 async function insertEvents(database: PostgresDatabase, sql: string, values: unknown[]): Promise<boolean> {
   try {
-    const { rowCount } = await database.run('be written', sql, values)
-    return rowCount !== 0
+    const { rows } = await database.run('be written', sql, values)
+    const [row] = rows as readonly { readonly kept: boolean }[]
+    return row?.kept === true
   } catch (error) {
     // The key is taken.
     if (error instanceof FoldoutError && getCode(error.cause) === '23505') return false
@@ -107,26 +110,7 @@ function writeStatements(schema: string) {
       UNION ALL
       SELECT 1, sequence, event, scope FROM ${schema}.events WHERE session = $1
       ORDER BY kind, sequence`,
-    // The statement locks the current row of the session, and a snapshot changes that row: a writer that began before a
-    // compaction and waits for it compares with the new number. The key alone would not be enough, because the keys of
-    // the rows that the compaction removed are free again.
-    append: `
-      WITH made AS (
-        INSERT INTO ${schema}.sessions (id, sequence) SELECT $1, 0 WHERE $6::bigint = 1
-        ON CONFLICT (id) DO NOTHING RETURNING id
-      ), kept AS (
-        SELECT sequence FROM ${schema}.sessions WHERE id = $1 FOR SHARE
-      )
-      INSERT INTO ${schema}.events (session, sequence, event, scope, batch)
-      SELECT $1, given.sequence, given.event, given.scope, $5::uuid
-      FROM unnest($2::bigint[], $3::text[], $4::text[]) AS given (sequence, event, scope)
-      WHERE EXISTS (SELECT FROM made) OR EXISTS (
-        SELECT FROM kept WHERE kept.sequence = $6::bigint - 1 OR (
-          kept.sequence < $6::bigint AND EXISTS (
-            SELECT FROM ${schema}.events AS last WHERE last.session = $1 AND last.sequence = $6::bigint - 1
-          )
-        )
-      )`,
+    append: `SELECT ${schema}.append_events($1, $2, $3, $4, $5) AS kept`,
     save: `
       WITH saved AS (
         INSERT INTO ${schema}.sessions AS kept (id, snapshot, sequence)
@@ -150,6 +134,10 @@ function writeStatements(schema: string) {
     list: `
       SELECT id FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
       ORDER BY id LIMIT $2::bigint`,
+    ends: `
+      SELECT id, greatest(sequence, (SELECT max(events.sequence) FROM ${schema}.events WHERE session = id)) AS last
+      FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
+      ORDER BY id LIMIT $2::bigint`,
     lock: `SELECT FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`,
     dropEvents: `DELETE FROM ${schema}.events WHERE session = $1`,
     dropSession: `DELETE FROM ${schema}.sessions WHERE id = $1`,
@@ -169,10 +157,9 @@ interface LoadedRow {
   readonly scope: string | null
 }
 
-/** The columns of events: their numbers, their JSON, and their scopes. */
-function encode(events: readonly StoredEvent[]): [number[], string[], string[]] {
+/** The columns of events: their JSON, and their scopes. */
+function encode(events: readonly StoredEvent[]): [string[], string[]] {
   return [
-    events.map(({ sequence }) => sequence),
     events.map(({ event }) => JSON.stringify({ type: event.type, payload: event.payload })),
     events.map(({ scope }) => scope),
   ]
@@ -204,26 +191,4 @@ function corrupt(why: string, cause?: unknown): FoldoutError {
     `The session store in PostgreSQL is damaged: ${why}. Nothing was changed. Restore the table from a backup.`,
     { cause },
   )
-}
-
-const TABLES: PostgresTables = {
-  title: 'session store',
-  versionTable: 'store_version',
-  version: 1,
-  // The events have no foreign key: it would be checked for each of them, and a lock on the session's row does the same for all.
-  listStatements: (schema) => [
-    `CREATE TABLE IF NOT EXISTS ${schema}.sessions (
-      id text COLLATE "C" NOT NULL PRIMARY KEY,
-      snapshot text,
-      sequence bigint NOT NULL
-    )`,
-    `CREATE TABLE IF NOT EXISTS ${schema}.events (
-      session text COLLATE "C" NOT NULL,
-      sequence bigint NOT NULL,
-      event text NOT NULL,
-      scope text NOT NULL,
-      batch uuid NOT NULL,
-      PRIMARY KEY (session, sequence)
-    )`,
-  ],
 }

@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../../../core/errors.ts'
 import { sha256Hex } from '../../../../core/hash.ts'
 import { beginSharedSession, openSharedSession, type SharedSession } from '../../../../session/stores/shared-session.ts'
-import type { SessionStore } from '../../../../session/stores/store.ts'
+import type { SessionEnd, SessionPage, SessionStore } from '../../../../session/stores/store.ts'
 import {
   FOLLOW_MS,
   FOLLOWED_PER_SECOND,
@@ -126,21 +126,37 @@ function createKeptMemory({ session }: SharedSession): ClientMemory {
   }
 }
 
+/** Where a session ended, and since when, by the clock of this machine. */
+interface Seen {
+  readonly last: number
+  readonly since: number
+}
+
+async function listEnds(store: SessionStore, page: SessionPage): Promise<readonly SessionEnd[]> {
+  if (store.listEnds) return store.listEnds(page)
+  const ends: SessionEnd[] = []
+  for (const id of await store.list(page)) ends.push({ id, last: await readEnd(store, id) })
+  return ends
+}
+
+async function readEnd(store: SessionStore, id: string): Promise<number> {
+  const stored = await store.load(id)
+  return stored?.events.at(-1)?.sequence ?? stored?.sequence ?? 0
+}
+
 /**
  * Ends sessions that no machine has used for a while. A session that is used gets an event now and then, so one whose journal has
  * not changed for as long, by the clock of this machine alone, is idle. Clocks of machines are not compared.
  */
 function createSweep(store: SessionStore, prefix: string, idleMs: number): () => Promise<void> {
-  let known = new Map<string, { readonly sequence: number; readonly since: number }>()
+  let known = new Map<string, Seen>()
   let isSweeping = false
-  async function look(id: string, now: number): Promise<{ sequence: number; since: number } | undefined> {
-    const stored = await store.load(id)
-    if (!stored) return undefined
-    const sequence = stored.events.at(-1)?.sequence ?? stored.sequence
+  async function look({ id, last }: SessionEnd, now: number): Promise<Seen | undefined> {
     const before = known.get(id)
-    if (before?.sequence !== sequence) return { sequence, since: now }
+    if (before?.last !== last) return { last, since: now }
     if (now - before.since < idleMs) return before
-    await store.delete(id)
+    // It may have been used since the page was read.
+    if ((await readEnd(store, id)) === last) await store.delete(id)
     return undefined
   }
   return async () => {
@@ -149,13 +165,13 @@ function createSweep(store: SessionStore, prefix: string, idleMs: number): () =>
     try {
       const seen: typeof known = new Map()
       for (let after: string | undefined = prefix; after !== undefined;) {
-        const page: readonly string[] = await store.list({ after, limit: PAGE })
-        const own = page.filter((id) => id.startsWith(prefix))
-        for (const id of own) {
-          const state = await look(id, performance.now())
-          if (state) seen.set(id, state)
+        const page: readonly SessionEnd[] = await listEnds(store, { after, limit: PAGE })
+        const own = page.filter(({ id }) => id.startsWith(prefix))
+        for (const end of own) {
+          const state = await look(end, performance.now())
+          if (state) seen.set(end.id, state)
         }
-        after = own.length === PAGE ? own.at(-1) : undefined
+        after = own.length === PAGE ? own.at(-1)?.id : undefined
       }
       known = seen
     } finally {
