@@ -28,7 +28,7 @@ export async function createKeptEncoder(): Promise<Encoder> {
   }
   const embedOne = async (text: string, call: Parameters<Embed>[1]): Promise<Int8Array> => {
     const key = createHash('sha256')
-      .update(JSON.stringify([model, text]))
+      .update(JSON.stringify([model, call.kind, text]))
       .digest('hex')
       .slice(0, 32)
     const kept = known.get(key)

@@ -36,6 +36,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 /** Generated files outside src: who imports them, and under which name. */
 const GENERATED: Readonly<Record<string, string>> = {
   'catalog/search/vectors/packed-vectors.ts': '../word-vectors/index.js',
+  'catalog/search/minilm/request-map.ts': '../word-vectors/request-map.js',
 }
 
 const repository = join(import.meta.dirname, '..')

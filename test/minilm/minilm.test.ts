@@ -47,6 +47,17 @@ describe('MiniLM', () => {
     expect(again).toEqual(cold)
   }, 60_000)
 
+  it('R61 moves requests to where their tools are, and leaves tools where they are', async () => {
+    const [tool, text] = await embed('thermostat set. Sets the target temperature of a room.', 'I am cold')
+    const [request, again] = (await encoder.embed(['I am cold', 'I am cold'], {
+      kind: 'query',
+      signal,
+    })) as Float32Array[]
+    const cosine = (vector: Float32Array): number => dot(tool!, vector) / Math.sqrt(dot(vector, vector))
+    expect(cosine(request!)).toBeGreaterThan(cosine(text!))
+    expect(again).toEqual(request)
+  }, 60_000)
+
   it('R61 finds tools by meaning, in its own thread', async () => {
     const catalog = createCatalog(TOOLS, { embed: encoder })
     let turns = 0

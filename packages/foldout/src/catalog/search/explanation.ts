@@ -84,9 +84,11 @@ function findWords(
   return found
 }
 
-function explainAction(tool: Searchable, { asked, share }: NonNullable<Score['action']>): ExplainedWord {
-  const inName = findActionWord(asked.actions, getWords(getFieldTexts(tool)[NAME] ?? ''))
-  const matched = inName ?? findActionWord(asked.actions, getWords(tool.description)) ?? asked.word
+/** Names the tool's word for the action that was asked for, or for the one that was not. */
+function explainAction(tool: Searchable, { asked, ofTool, share }: NonNullable<Score['action']>): ExplainedWord {
+  const actions = share > 0 ? asked.actions : ofTool
+  const inName = findActionWord(actions, getWords(getFieldTexts(tool)[NAME] ?? ''))
+  const matched = inName ?? findActionWord(actions, getWords(tool.description)) ?? asked.word
   const field = inName === undefined ? 'description' : 'name'
   return { word: asked.word, matched, fields: [field], score: share, how: 'action' }
 }

@@ -1,5 +1,5 @@
 import { createCloserLook, type CloserLook, type CloserLookSources } from './closer-look.ts'
-import { findAskedAction } from './text/actions.ts'
+import { findAskedAction, getMentionedActions, isUnaskedEnd } from './text/actions.ts'
 import { joinScore, weighSignals, type Signal, type WeighedSignal } from './join.ts'
 import { takeBest } from './lexical/best.ts'
 import {
@@ -57,6 +57,14 @@ export interface Asked {
   readonly actions: number
 }
 
+/** What a request says about actions, with one bit for each. */
+interface RequestActions {
+  /** Those of the first word that means one, in each part. */
+  readonly asked: number
+  /** Those of all words. */
+  readonly mentioned: number
+}
+
 export interface Ranking {
   readonly request: Request
   readonly whole: RankedText
@@ -64,6 +72,7 @@ export interface Ranking {
   /** The slots of the tools that were also scored for the parts. */
   readonly candidates: ReadonlySet<number>
   readonly asked: readonly Asked[]
+  readonly actions: RequestActions
   /** What a closer look at the best tools found, by slot. */
   readonly looks: ReadonlyMap<number, CloserLook>
   /** By slot; 0 for tools that are unrelated to the request. */
@@ -78,7 +87,7 @@ export interface Ranking {
 export interface Score {
   readonly words: Shares
   readonly meaning: number
-  readonly action: { readonly asked: Asked; readonly share: number } | undefined
+  readonly action: { readonly asked: Asked; readonly ofTool: number; readonly share: number } | undefined
   readonly look: CloserLook | undefined
   readonly named: number
 }
@@ -101,7 +110,10 @@ export function* rankRequest(request: Request, sources: RankingSources): Steps<R
   const asked = (parts.length > 0 ? parts : [whole])
     .map(({ text }) => findAskedAction(text))
     .filter((one) => one !== undefined)
-  const actions = asked.reduce((all, one) => all | one.actions, 0)
+  const actions: RequestActions = {
+    asked: asked.reduce((all, one) => all | one.actions, 0),
+    mentioned: getMentionedActions(request.text),
+  }
   const computeWholeScore = createScorer(whole, request.named, actions, sources)
   const deciding = getDecidingSignal(whole)
   let nearest = 0
@@ -120,6 +132,7 @@ export function* rankRequest(request: Request, sources: RankingSources): Steps<R
     parts: parts.map((part) => ({ ...part, weight: part.weight * Math.sqrt(part.words.best / most) || 0 })),
     candidates: new Set<number>(),
     asked,
+    actions,
     looks: new Map<number, CloserLook>(),
     scores,
     found: slots.subarray(0, count),
@@ -154,15 +167,26 @@ export function getDecidingSignal({ signals }: RankedText): Signal | undefined {
 function createScorer(
   { words, signals }: RankedText,
   named: ReadonlySet<number>,
-  actions: number,
+  actions: RequestActions,
   { tuning, isAllowed, actionsAt }: RankingSources,
 ): (slot: number) => number {
   return (slot) => {
     if (!isAllowed(slot)) return 0
-    let score = joinScore(words.scores[slot] ?? 0, signals, slot)
-    if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
+    const joined = joinScore(words.scores[slot] ?? 0, signals, slot)
+    const score = joined + computeActionShare(joined, actionsAt(slot), actions, tuning)
     return named.has(slot) ? score + NAMED_SCORE : score
   }
+}
+
+/** How much it adds to a tool's score what it does, compared with what is asked for. */
+function computeActionShare(
+  joined: number,
+  ofTool: number,
+  { asked, mentioned }: RequestActions,
+  { action, unaskedEnd }: RankingSources['tuning'],
+): number {
+  if (joined > 0 && (ofTool & asked) !== 0) return action
+  return isUnaskedEnd(ofTool, mentioned) ? -unaskedEnd * joined : 0
 }
 
 function* rankText(
@@ -209,11 +233,14 @@ export function computeScore(ranking: Ranking, slot: number, sources: RankingSou
     }
     meaning += ranked.weight * joinScore(0, ranked.signals, slot)
   }
-  const asked = ranking.asked.find(({ actions }) => (sources.actionsAt(slot) & actions) !== 0)
+  const ofTool = sources.actionsAt(slot)
+  const joined = joinScore(whole.words.scores[slot] ?? 0, whole.signals, slot)
+  const share = computeActionShare(joined, ofTool, ranking.actions, sources.tuning)
+  const asked = ranking.asked.find(({ actions }) => (ofTool & actions) !== 0) ?? ranking.asked[0]
   return {
     words,
     meaning,
-    action: asked && (words.size > 0 || meaning > 0) ? { asked, share: sources.tuning.action } : undefined,
+    action: asked && share !== 0 ? { asked, ofTool, share } : undefined,
     look: ranking.looks.get(slot),
     named: request.named.has(slot) ? NAMED_SCORE : 0,
   }

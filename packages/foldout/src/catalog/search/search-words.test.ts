@@ -55,6 +55,39 @@ describe('parts of words', () => {
   })
 })
 
+describe('actions', () => {
+  const tools = [
+    toolNamed('letter_delete', { description: 'Letters about a topic in the archive' }),
+    toolNamed('letter_shelf', { description: 'Letters about a topic in the archive' }),
+    ...HOUSEHOLD,
+  ]
+
+  it('R45 does not offer to delete or stop something to those who ask for something else', async () => {
+    expect(await findFirst(tools, 'find letters about a topic')).toBe('letter_shelf')
+    for (const query of [
+      'delete letters about a topic',
+      'get rid of letters about a topic',
+      'find letters and erase them',
+    ]) {
+      expect(await findFirst(tools, query)).toBe('letter_delete')
+    }
+    // Without a verb, anything may be meant.
+    expect(await findFirst(tools, 'letters about a topic')).toBe('letter_delete')
+  })
+
+  it('R45 explains that an action was not asked for', async () => {
+    const index = createSearchIndex({ embed: false })
+    for (const tool of tools) index.add(tool)
+    const { hits } = await index.search('find letters about a topic')
+    const hit = hits.find(({ tool }) => tool.name === 'letter_delete')
+    const { score, words } = hit!.explain()
+    expect(score).toBeCloseTo(hit!.score, 9)
+    const action = words.find(({ how }) => how === 'action')
+    expect(action).toMatchObject({ word: 'find', matched: 'delete', fields: ['name'] })
+    expect(action!.score).toBeLessThan(0)
+  })
+})
+
 describe('arguments', () => {
   it('R45 distinguishes paths, addresses, blobs, numbers and days from words that describe the tool', () => {
     const getWeak = (request: string) => [...getArgumentWords(request).weak].sort()

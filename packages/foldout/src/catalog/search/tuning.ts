@@ -20,6 +20,8 @@ export interface Tuning extends MeaningWeights {
   readonly nameCoverage: number
   /** How much it adds if the tool performs the first action that the request, or a part of it, asks for. */
   readonly action: number
+  /** What share of its score a tool loses if it deletes or stops something and the request mentions other actions only. */
+  readonly unaskedEnd: number
   /** How much it adds if the tool has every word of the query, or a word that means the same. */
   readonly likeness: number
   /** How much it adds if every word of the query is in the tool's name. */
@@ -49,6 +51,7 @@ export const TUNING: Tuning = {
   adjacency: 0.5,
   nameCoverage: 0.1,
   action: 0.19,
+  unaskedEnd: 0.15,
   likeness: 1,
   nameWords: 0.125,
   sourceCoverage: 0.1,
@@ -57,7 +60,7 @@ export const TUNING: Tuning = {
   part: 0.5,
   meaningIfSure: 0.625,
   meaningIfUnsure: 2,
-  encoder: { wordVectors: 0.35, meaningIfSure: 4, meaningIfUnsure: 8 },
+  encoder: { wordVectors: 0.2, meaningIfSure: 4, meaningIfUnsure: 8 },
   meaningBySize: 6,
   candidates: 60,
   finalists: 20,

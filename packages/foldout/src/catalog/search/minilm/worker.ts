@@ -4,6 +4,7 @@ import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { importPeer } from '../../../core/peer.ts'
 import { swallow } from '../../../core/promises.ts'
 import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
+import { mapRequest } from './request-map.ts'
 
 /** What is used of `@lat.md/embed`. It embeds few texts in the thread that calls it, one after the other. */
 interface EmbedModule {
@@ -74,10 +75,13 @@ async function advance(
   jobs: Map<number, Job>,
   embed: (text: string) => Promise<Float32Array>,
 ): Promise<void> {
-  const { id, texts, vectors } = job
+  const { id, kind, texts, vectors } = job
   try {
     const text = texts[vectors.length]
-    if (text !== undefined) vectors.push(await embed(text))
+    if (text !== undefined) {
+      const vector = await embed(text)
+      vectors.push(kind === 'query' ? mapRequest(vector) : vector)
+    }
     if (vectors.length < texts.length) return
     send({ type: 'vectors', id, vectors })
   } catch (error) {

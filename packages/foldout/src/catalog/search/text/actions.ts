@@ -20,6 +20,11 @@ const ACTIONS: readonly string[] = [
   'compare difference diff versus',
 ]
 
+/** The lines of deleting and of stopping. */
+const ENDING =
+  (1 << ACTIONS.findIndex((words) => words.startsWith('delete '))) |
+  (1 << ACTIONS.findIndex((words) => words.startsWith('stop ')))
+
 let actionsByStem: ReadonlyMap<string, number> | undefined
 
 /** Gets the actions that a word can mean, with one bit for each. The table is built on first use, to keep importing fast. */
@@ -51,6 +56,19 @@ export function findAskedAction(request: string): { readonly word: string; reado
     if (actions !== 0) return { word, actions }
   }
   return undefined
+}
+
+/** Gets all actions that the words of a request can mean, with one bit for each. */
+export function getMentionedActions(request: string): number {
+  return getActions(getWords(request))
+}
+
+/**
+ * Whether all that a tool does is to delete or stop something, while a request mentions other actions only. Vectors hardly see the
+ * difference between creating and deleting, and nobody wants something deleted without saying so.
+ */
+export function isUnaskedEnd(ofTool: number, mentioned: number): boolean {
+  return mentioned !== 0 && (mentioned & ENDING) === 0 && ofTool !== 0 && (ofTool & ~ENDING) === 0
 }
 
 /** Finds the first word that means one of the actions. */
