@@ -92,7 +92,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByText('Cache missed for 800 tokens').waitFor()
     await page.getByText('work was refused').waitFor()
     expect(await page.locator('.figures').innerText()).toMatch(/Peak context\s+1,200[^]*Retries\s+1\s+Cache misses\s+1/)
-    expect(await page.locator('.step.reply').allInnerTexts()).toEqual([
+    expect(await page.locator('.step.is-reply').allInnerTexts()).toEqual([
       expect.stringMatching(/1,000[^]*5[^]*800/),
       expect.stringMatching(/1,200[^]*5[^]*0/),
     ])

@@ -1,16 +1,35 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { RunView } from '../../../src/inspector/protocol.ts'
+import type { ChartPoint } from '../../../src/inspector/protocol.ts'
 import { formatNumber, formatShort } from '../format.ts'
 import { theme } from '../theme.ts'
 import { chosenRequest } from './state.ts'
 
 const HEIGHT = 190
 
+/** What the chart shows, and how it is called. */
+export interface ChartData {
+  readonly chart: readonly ChartPoint[]
+  readonly window?: number | undefined
+  readonly words: ChartWords
+}
+
+export interface ChartWords {
+  /** The line that is filled. */
+  readonly now: string
+  readonly everything: string
+  /** Missing if it is not known what was cached. */
+  readonly cached?: string
+  /** What is counted along the axis. */
+  readonly unit: string
+  /** What the highest point is. */
+  readonly mark: string
+}
+
 /** Context per request against everything in full and the model's window. A sentence says the same. */
-export function Chart({ shown }: { readonly shown: RunView }) {
+export function Chart({ shown }: { readonly shown: ChartData }) {
   const host = useRef<HTMLDivElement>(null)
-  const { chart, window: limit } = shown
+  const { chart, window: limit, words } = shown
   const scheme = theme.value
   useEffect(() => {
     const element = host.current
@@ -26,9 +45,9 @@ export function Chart({ shown }: { readonly shown: RunView }) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="key now">context</span>
-        <span class="key cached">of it cached</span>
-        <span class="key everything">everything in full (estimated)</span>
+        <span class="key now">{words.now}</span>
+        {words.cached !== undefined && <span class="key cached">{words.cached}</span>}
+        <span class="key everything">{words.everything} (estimated)</span>
         {limit !== undefined && (
           <span class="key limit">
             window {formatNumber(limit)}
@@ -42,34 +61,35 @@ export function Chart({ shown }: { readonly shown: RunView }) {
   )
 }
 
-function findPeak({ chart }: RunView) {
-  return chart.reduce<RunView['chart'][number] | undefined>(
+function findPeak({ chart }: ChartData) {
+  return chart.reduce<ChartPoint | undefined>(
     (best, point) => (best === undefined || point.context > best.context ? point : best),
     undefined,
   )
 }
 
-function describe(shown: RunView): string {
+function describe(shown: ChartData): string {
   const peak = findPeak(shown)
-  if (!peak) return 'No request yet.'
+  const { unit, everything: name, mark } = shown.words
+  if (!peak) return `No ${unit} yet.`
   const most = Math.max(...shown.chart.map(({ everything }) => everything))
-  return `Peak ${formatNumber(peak.context)} tokens at request ${peak.request}; with everything in full about ${formatNumber(most)}.`
+  return `${mark.slice(0, 1).toUpperCase()}${mark.slice(1)} ${formatNumber(peak.context)} tokens at ${unit} ${formatNumber(peak.request)}; ${name} about ${formatNumber(most)}.`
 }
 
-function getHighest({ chart }: RunView): number {
+function getHighest({ chart }: ChartData): number {
   return Math.max(0, ...chart.map(({ context, everything }) => Math.max(context, everything)))
 }
 
-function toData({ chart }: RunView): uPlot.AlignedData {
+function toData({ chart, words }: ChartData): uPlot.AlignedData {
   return [
     chart.map(({ request }) => request),
     chart.map(({ everything }) => everything),
     chart.map(({ context }) => context),
-    chart.map(({ cached }) => cached),
+    ...(words.cached === undefined ? [] : [chart.map(({ cached }) => cached)]),
   ]
 }
 
-function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
+function createOptions(element: HTMLElement, shown: ChartData): uPlot.Options {
   const style = getComputedStyle(element)
   const color = (name: string): string => resolveColor(element, style.getPropertyValue(name))
   const muted = color('--muted')
@@ -108,7 +128,9 @@ function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
         fill: color('--accent-soft'),
         points: { show: few, size: 6, fill: color('--bar') },
       },
-      { stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } },
+      ...(shown.words.cached === undefined
+        ? []
+        : [{ stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } }]),
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, shown, marks)],
@@ -130,7 +152,7 @@ function getTop(high: number, limit: number | undefined): number {
 
 function drawMarks(
   plot: uPlot,
-  shown: RunView,
+  shown: ChartData,
   colors: { readonly peak: string; readonly limit: string; readonly text: string; readonly behind: string },
 ): void {
   const { ctx, bbox } = plot
@@ -159,7 +181,7 @@ function drawMarks(
     ctx.font = `600 ${11 * ratio}px system-ui, sans-serif`
     const isRight = x > bbox.left + bbox.width - 90 * ratio
     ctx.textAlign = isRight ? 'right' : 'left'
-    const label = `peak ${formatNumber(peak.context)}`
+    const label = `${shown.words.mark} ${formatNumber(peak.context)}`
     const [left, top] = [x + (isRight ? -10 : 10) * ratio, y - 8 * ratio]
     // A line may cross it.
     ctx.strokeStyle = colors.behind

@@ -1,9 +1,16 @@
 import { signal } from '@preact/signals'
-import type { RunMessage, RunStep, RunSummary, RunView } from '../../../src/inspector/protocol.ts'
+import type {
+  ClientSummary,
+  ClientView,
+  RunMessage,
+  RunStep,
+  RunSummary,
+  RunView,
+} from '../../../src/inspector/protocol.ts'
 import { call } from '../connection.ts'
 
-export const runs = signal<readonly RunSummary[] | undefined>(undefined)
-export const run = signal<RunView | undefined>(undefined)
+export const runs = signal<readonly (RunSummary | ClientSummary)[] | undefined>(undefined)
+export const run = signal<RunView | ClientView | undefined>(undefined)
 export const problem = signal<string | undefined>(undefined)
 /** The request that is looked at, from 1. */
 export const chosenRequest = signal(1)

@@ -1,0 +1,15 @@
+import { setImmediate } from 'node:timers/promises'
+import { MAX_SLICE_MS } from '../limits.ts'
+
+/** Lets everything else have its turn, once a piece of long work has taken its time. */
+export type Pause = () => Promise<void> | undefined
+
+export function createPace(): Pause {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since < MAX_SLICE_MS) return undefined
+    return setImmediate().then(() => {
+      since = performance.now()
+    })
+  }
+}
