@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +60,39 @@ export function startInspector(...args: readonly string[]): Promise<Inspected> {
     }
     const ended = runCommand(['node', 'foldout', ...args], surroundings)
     void ended.then((code) => reject(new Error(`foldout ${args.join(' ')} ended with ${code}: ${printed}`)))
+  })
+}
+
+export interface InspectedGateway extends Inspected {
+  /** Where its clients connect. */
+  readonly gateway: string
+}
+
+const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
+
+/** Runs `foldout serve --inspect` over HTTP in a process of its own, as a user does, until it serves. */
+export function startGateway(...args: readonly string[]): Promise<InspectedGateway> {
+  const child = spawn(process.execPath, [BIN, 'serve', '--http', '0', '--inspect', ...args], {
+    env: { ...process.env, XDG_DATA_HOME: data },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit') as Promise<[code: number]>
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+      const [, url] = /^Inspector: (\S+)$/m.exec(printed) ?? []
+      const [, gateway] = /^Serving .* at (\S+)$/m.exec(printed) ?? []
+      if (url === undefined || gateway === undefined) return
+      const stop = async (): Promise<number> => {
+        child.kill()
+        return (await ended)[0]
+      }
+      const inspected = { url, gateway, stop }
+      running.add(inspected)
+      resolve(inspected)
+    })
+    void ended.then(([code]) => reject(new Error(`foldout serve ended with ${code}: ${printed}`)))
   })
 }
 

@@ -47,7 +47,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByLabel('Tool').fill('rebook_flight')
     await page.getByRole('button', { name: 'Explain' }).click()
     await page.getByText(/belongs to the section 'changes', which was folded/).waitFor()
-    await page.getByRole('button', { name: 'Fork from request 1' }).click()
+    await page.getByRole('button', { name: 'Fork', exact: true }).click()
     await page.getByRole('button', { name: 'Copy the state' }).waitFor()
     expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0)
     expect(await page.title()).not.toContain('pwned')

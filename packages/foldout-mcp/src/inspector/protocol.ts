@@ -25,6 +25,8 @@ export interface Hello {
   readonly title: string
   /** The views that have something to show. The first is shown first. */
   readonly views: readonly ViewName[]
+  /** What can change. Calls can wait for an approval only if it is told of them. */
+  readonly topics: readonly Topic[]
 }
 
 /** Told to the page as it happens. */

@@ -1,9 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { ChartPoint } from '../../../src/inspector/protocol.ts'
 import { formatNumber, formatShort } from '../format.ts'
 import { theme } from '../theme.ts'
-import { chosenRequest } from './state.ts'
 
 const HEIGHT = 190
 
@@ -12,6 +11,8 @@ export interface ChartData {
   readonly chart: readonly ChartPoint[]
   readonly window?: number | undefined
   readonly words: ChartWords
+  /** Chooses the request of a point that is clicked. */
+  onChoose?(request: number): void
 }
 
 export interface ChartWords {
@@ -31,10 +32,11 @@ export function Chart({ shown }: { readonly shown: ChartData }) {
   const host = useRef<HTMLDivElement>(null)
   const { chart, window: limit, words } = shown
   const scheme = theme.value
+  const [pointed, setPointed] = useState<ChartPoint | undefined>(undefined)
   useEffect(() => {
     const element = host.current
     if (!element || chart.length === 0) return undefined
-    const plot = new uPlot(createOptions(element, shown), toData(shown), element)
+    const plot = new uPlot(createOptions(element, shown, setPointed), toData(shown), element)
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
     observer.observe(element)
     return () => {
@@ -54,11 +56,17 @@ export function Chart({ shown }: { readonly shown: ChartData }) {
             {limit > getTop(getHighest(shown), limit) && ', above the chart'}
           </span>
         )}
-        <span class="note">{describe(shown)}</span>
+        <span class="note">{pointed ? describePoint(pointed, words) : describe(shown)}</span>
       </figcaption>
       <div ref={host} class="plot" role="img" aria-label={describe(shown)} />
     </figure>
   )
+}
+
+function describePoint({ request, context, cached, everything }: ChartPoint, words: ChartWords): string {
+  const name = `${words.unit.slice(0, 1).toUpperCase()}${words.unit.slice(1)} ${formatNumber(request)}`
+  const ofCache = words.cached === undefined ? '' : `, ${formatNumber(cached)} cached`
+  return `${name}: ${formatNumber(context)} tokens${ofCache}; ${words.everything} about ${formatNumber(everything)}.`
 }
 
 function findPeak({ chart }: ChartData) {
@@ -89,7 +97,11 @@ function toData({ chart, words }: ChartData): uPlot.AlignedData {
   ]
 }
 
-function createOptions(element: HTMLElement, shown: ChartData): uPlot.Options {
+function createOptions(
+  element: HTMLElement,
+  shown: ChartData,
+  onPoint: (point: ChartPoint | undefined) => void,
+): uPlot.Options {
   const style = getComputedStyle(element)
   const color = (name: string): string => resolveColor(element, style.getPropertyValue(name))
   const muted = color('--muted')
@@ -134,12 +146,14 @@ function createOptions(element: HTMLElement, shown: ChartData): uPlot.Options {
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, shown, marks)],
-      setCursor: [
-        (plot) => {
-          const point = shown.chart[plot.cursor.idx ?? -1]
-          if (point) chosenRequest.value = point.request
-        },
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', () => {
+            const point = shown.chart[plot.cursor.idx ?? -1]
+            if (point) shown.onChoose?.(point.request)
+          }),
       ],
+      setCursor: [(plot) => onPoint(shown.chart[plot.cursor.idx ?? -1])],
     },
   }
 }
@@ -185,7 +199,7 @@ function drawMarks(
     const [left, top] = [x + (isRight ? -10 : 10) * ratio, y - 8 * ratio]
     // A line may cross it.
     ctx.strokeStyle = colors.behind
-    ctx.lineWidth = 4 * ratio
+    ctx.lineWidth = 7 * ratio
     ctx.lineJoin = 'round'
     ctx.strokeText(label, left, top)
     ctx.fillText(label, left, top)

@@ -65,7 +65,7 @@ export function RunDetail({ shown }: { readonly shown: RunView }) {
         <p class="note">{formatCount(shown.skipped, 'line')} of the recording could not be read.</p>
       )}
       <section class="pane chart-pane" aria-label="Context over the run">
-        <Chart shown={{ chart: shown.chart, window: shown.window, words: WORDS }} />
+        <Chart shown={{ chart: shown.chart, window: shown.window, words: WORDS, onChoose: askAbout }} />
       </section>
       <section class="pane run-pane" aria-label="What happened">
         <Tabs

@@ -5,7 +5,7 @@ import { getAddress, route } from '../route.ts'
 import { ClientDetail } from './client-detail.tsx'
 import { RunDetail } from './run-detail.tsx'
 import { RunList } from './run-list.tsx'
-import { problem, refreshList, refreshRun, run, runs } from './state.ts'
+import { problem, refreshList, refreshRun, run, runProblem, runs } from './state.ts'
 
 /** The run view: a list of runs and of clients of a gateway, and one of them in full. */
 export function RunsPage() {
@@ -16,21 +16,24 @@ export function RunsPage() {
   useEffect(() => {
     if (id !== undefined) void refreshRun(id)
   }, [id, version])
-  if (problem.value !== undefined && !run.value)
+  if (problem.value !== undefined && !runs.value)
     return <Failure message={problem.value} onRetry={() => void refreshList()} />
   if (runs.value === undefined) return <Empty title="Reading the runs">One moment.</Empty>
   if (runs.value.length === 0) return hello.value?.views.includes('catalog') ? <NoClients /> : <NoRuns />
   return (
     <div class={isRecorded ? 'runs alone' : 'runs'}>
       {!isRecorded && <RunList chosen={id} />}
-      <Detail />
+      <Detail id={id} />
     </div>
   )
 }
 
-function Detail() {
+function Detail({ id }: { readonly id: string | undefined }) {
   const shown = run.value
-  if (!shown) return <Empty title="Reading the run">One moment.</Empty>
+  if (shown?.id !== id || !shown) {
+    if (runProblem.value === undefined) return <Empty title="Reading the run">One moment.</Empty>
+    return <Failure message={runProblem.value} />
+  }
   if (shown.kind === 'client') return <ClientDetail shown={shown} key={shown.id} />
   return <RunDetail shown={shown} key={shown.id} />
 }

@@ -35,7 +35,7 @@ async function* writePage(run: RunModel, redactor: Redactor, assets: Assets): As
   yield formatHead(script, style)
   const pause = createPace()
   const safe = await redactRun(run, redactor, pause)
-  const hello = { version: readVersion(), title: safe.summary.prompt || 'Run', views: ['runs'] }
+  const hello = { version: readVersion(), title: safe.summary.prompt || 'Run', views: ['runs'], topics: [] }
   yield `<script type="application/json" id="recorded">{"hello":${formatData(hello)},"answers":{`
   yield* writeAnswers(safe, pause)
   yield `}}</script>\n<script type="module">${script}</script></body></html>\n`

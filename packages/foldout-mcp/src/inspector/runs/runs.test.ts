@@ -157,7 +157,7 @@ describe('R59 recorded runs', () => {
     const store = createRunStore()
     const text = 'A line of a long result with https://user:password@example.com/ in it. '.repeat(100)
     const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
-    for (let i = 0; i < 1_000; i++)
+    for (let i = 0; i < 300; i++)
       store.add(
         [
           { type: 'request/sent', messages: i, tools: ['work'] },
@@ -172,12 +172,20 @@ describe('R59 recorded runs', () => {
     const source = createRunSource(store, { redactor: createRedactor(createSecrets([])) })
     const inspector = await createInspector([source], { title: 'long' })
     try {
-      let isDone = false
-      const exported = fetch(`${inspector.url}export/long.html`)
-        .then((response) => response.text())
-        .finally(() => (isDone = true))
+      const redacted = new AbortController()
+      const read = async (): Promise<string> => {
+        const { body } = await fetch(`${inspector.url}export/long.html`)
+        let text = ''
+        for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          text += chunk
+          // Its data comes when all of the run has been read and its secrets are removed, which takes longest.
+          if (!redacted.signal.aborted && text.includes('id="recorded"')) redacted.abort()
+        }
+        return text
+      }
+      const exported = read()
       let answered = 0
-      while (!isDone) {
+      while (!redacted.signal.aborted) {
         const { ok } = await fetch(`${inspector.url}api/runs/list`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -185,8 +193,8 @@ describe('R59 recorded runs', () => {
         })
         if (ok) answered++
       }
-      expect(answered).toBeGreaterThan(5)
-      expect((await exported).length).toBeGreaterThan(10_000_000)
+      expect(answered).toBeGreaterThan(3)
+      expect((await exported).length).toBeGreaterThan(5_000_000)
       expect((await fetch(`${inspector.url}export/another.html`)).status).toBe(404)
       expect((await fetch(`${inspector.url}export/%E0.html`)).status).toBe(404)
     } finally {
