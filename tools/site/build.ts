@@ -52,6 +52,7 @@ function writePages(): void {
     mkdirSync(dirname(join(pagesFolder, file)), { recursive: true })
     cpSync(join(repository, 'docs', file), join(pagesFolder, file))
   }
+  cpSync(join(repository, 'packages/foldout-mcp/page/public/icon.svg'), join(publicFolder, 'icon.svg'))
   write(join(publicFolder, 'llms.txt'), formatOverview(pages))
   write(join(publicFolder, 'llms-full.txt'), formatFullText(pages))
 }
