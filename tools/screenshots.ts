@@ -112,8 +112,8 @@ async function useGateway(gateway: string): Promise<void> {
   await client.listTools()
   await call('search_tools', { query: 'find text in files' })
   const read = await use('read_text_file', { path: log })
-  const [handle = ''] = Object.keys((read._meta?.['foldout/folded'] ?? {}) as object)
-  await call('read_result', { result: handle, grep: 'line 12', count: 3 })
+  const [folded] = (read._meta?.['foldout/folded'] ?? []) as readonly { readonly handle: string }[]
+  await call('read_result', { result: folded?.handle, grep: 'line 12', count: 3 })
   await use('read_text_file', { path: '/etc/hostname' })
   await use('search_nodes', { query: 'build' })
   await use('write_file', { path: join(folder, 'notes.md'), content: 'Two thousand warnings.' })

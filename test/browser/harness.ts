@@ -11,7 +11,7 @@ import { removeFolder } from '../remove-folder.ts'
 export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
 /** How long one step may take before the test fails and names it. */
-const STEP_MS = 8_000
+const STEP_MS = 25_000
 
 /** The user's own decisions have no place in tests, nor theirs among the user's. */
 const data = mkdtempSync(join(tmpdir(), 'foldout-browser-data-'))
@@ -129,10 +129,10 @@ export function takeProblems(page: Page): readonly string[] {
 
 /** Starts a browser for the tests of a file, and cleans up after each of them. */
 export function useBrowser(): void {
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+  vi.setConfig({ testTimeout: 150_000, hookTimeout: 120_000 })
   beforeAll(async () => {
     browser = await launchBrowser()
-  }, 120_000)
+  }, 240_000)
   afterEach(async () => {
     const problems = pages.flatMap((page) => page.problems)
     await Promise.all(pages.splice(0).map((page) => page.close()))

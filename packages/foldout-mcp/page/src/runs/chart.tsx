@@ -25,6 +25,8 @@ export interface ChartWords {
   readonly unit: string
   /** What the highest point is. */
   readonly mark: string
+  /** Whether it is something to look out for. */
+  readonly isWarning: boolean
 }
 
 /** Context per request against everything in full and the model's window. A sentence says the same. */
@@ -109,7 +111,7 @@ function createOptions(
   const axis = { stroke: muted, grid, ticks: { show: false }, gap: 6, font: `11px ${style.fontFamily}` }
   const few = shown.chart.length < 60
   const marks = {
-    peak: color('--bad'),
+    peak: color(shown.words.isWarning ? '--bad' : '--bar'),
     limit: color('--bad'),
     text: color('--ink'),
     behind: color('--surface'),

@@ -9,6 +9,7 @@ const WORDS: ChartWords = {
   everything: 'with every tool listed',
   unit: 'step',
   mark: 'so far',
+  isWarning: false,
 }
 
 /** What one client of a gateway did. */

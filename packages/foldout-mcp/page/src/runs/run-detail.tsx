@@ -26,6 +26,7 @@ const WORDS: ChartWords = {
   everything: 'with everything open',
   unit: 'request',
   mark: 'peak',
+  isWarning: true,
 }
 
 type RunTab = 'timeline' | 'messages' | 'openings' | 'questions'

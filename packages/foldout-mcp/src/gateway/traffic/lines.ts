@@ -120,11 +120,12 @@ export class TrafficLines {
     const common = { ...this.#toCommon(answer.preset, answer.client), name, user }
     const lines = this.#toLines(common, begun)
     const message = this.#readMessage(answer)
-    const size = answer.result && measureAnswer(answer.result)
+    const { durationMs } = answer
+    const size = answer.result && { ...measureAnswer(answer.result), durationMs }
     const last = lines.at(-1)
     if (last) return [...lines.slice(0, -1), { ...last, answer: size, message } as RecordedTraffic]
     const { value, isRedacted } = this.#options.redactor.redactJson(answer.arguments ?? {})
-    const { tool, isError, durationMs } = answer
+    const { tool, isError } = answer
     return [
       {
         type: 'request',

@@ -14,7 +14,7 @@ const common = {
   user: z.string().optional(),
 }
 const count = z.number().min(0)
-const answerSize = z.object({ tokens: count, bytes: count, isFolded: z.boolean() })
+const answerSize = z.object({ tokens: count, bytes: count, isFolded: z.boolean(), durationMs: count.optional() })
 /** What the client got, and what it says if it failed and somebody looks on. Of a call with several lines, the last one has it. */
 const answered = { answer: answerSize.optional(), message: z.string().optional() }
 

@@ -27,8 +27,10 @@ const SHARED = 'stateless'
 
 function getSize(line: RecordedTraffic): RunStep['answer'] {
   if (line.type === 'list') return { tokens: line.tokens, bytes: undefined, durationMs: undefined }
-  const durationMs = 'durationMs' in line ? line.durationMs : undefined
-  if ('answer' in line && line.answer) return { tokens: line.answer.tokens, bytes: line.answer.bytes, durationMs }
+  const own = 'durationMs' in line ? line.durationMs : undefined
+  const { answer } = 'answer' in line ? line : { answer: undefined }
+  const durationMs = answer?.durationMs ?? own
+  if (answer) return { tokens: answer.tokens, bytes: answer.bytes, durationMs }
   return durationMs === undefined ? undefined : { tokens: undefined, bytes: undefined, durationMs }
 }
 
