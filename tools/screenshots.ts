@@ -112,7 +112,8 @@ async function useGateway(gateway: string): Promise<void> {
   await client.listTools()
   await call('search_tools', { query: 'find text in files' })
   const read = await use('read_text_file', { path: log })
-  const [folded] = (read._meta?.['foldout/folded'] ?? []) as readonly { readonly handle: string }[]
+  const { _meta: meta } = read
+  const [folded] = (meta?.['foldout/folded'] ?? []) as readonly { readonly handle: string }[]
   await call('read_result', { result: folded?.handle, grep: 'line 12', count: 3 })
   await use('read_text_file', { path: '/etc/hostname' })
   await use('search_nodes', { query: 'build' })

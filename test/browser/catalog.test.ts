@@ -134,6 +134,7 @@ describe('R59 the catalog view in a browser', () => {
     const page = await open(url)
     await page.locator('.area').filter({ hasText: 'math: add_numbers' }).click()
     await page.getByRole('heading', { name: 'add_numbers' }).waitFor()
+    expect(await page.locator('[role=tab][aria-selected=true]').innerText()).toBe('Tool')
   })
 
   it('shows calls that wait for the user, and approves or denies exactly the one that is shown', async () => {

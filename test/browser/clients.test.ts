@@ -50,7 +50,7 @@ async function use(client: Client, name: string, args: object): Promise<string> 
 const findStep = (page: Page, text: string | RegExp) => page.locator('.step-title').filter({ hasText: text })
 
 /** A client asks for something that a person has to approve, the person approves it on the page, and the client asks again. */
-async function approveOnThePage(...args: readonly string[]): Promise<void> {
+async function approveOnThePage(...args: readonly string[]): Promise<string> {
   const { url, gateway } = await startGateway(...args)
   const page = await open(`${url}#/runs`)
   await page.getByText('No runs yet').waitFor()
@@ -71,8 +71,10 @@ async function approveOnThePage(...args: readonly string[]): Promise<void> {
   expect(await use(client, 'refund_order', { order: 'A-1' })).toContain('the user has to approve it')
   await page.getByRole('link', { name: /^Runs/ }).click()
   await findStep(page, 'shop/refund_order through use_tool was approved and answered').waitFor()
-  expect(await page.locator('.figures').innerText()).toMatch(/Calls\s+5[^]*Held back\s+4/)
+  return page.locator('.figures').innerText()
 }
+
+const FIGURES = /Calls\s+5[^]*Held back\s+4/
 
 describe('R59 clients of a gateway in a browser', () => {
   it('are followed live: lists, searches, calls with their inner tools, sizes and failures', async () => {
@@ -109,7 +111,7 @@ describe('R59 clients of a gateway in a browser', () => {
   })
 
   it('have their calls approved and denied on the page', async () => {
-    await approveOnThePage(...writeConfig('asking'))
+    expect(await approveOnThePage(...writeConfig('asking'))).toMatch(FIGURES)
   })
 
   it.runIf(isWhole)(
@@ -117,7 +119,8 @@ describe('R59 clients of a gateway in a browser', () => {
     async () => {
       const postgres = await startPostgres()
       try {
-        await approveOnThePage(...writeConfig('shared'), '--store', await postgres.createDatabase('approvals'))
+        const store = await postgres.createDatabase('approvals')
+        expect(await approveOnThePage(...writeConfig('shared'), '--store', store)).toMatch(FIGURES)
       } finally {
         await postgres.stop()
       }
@@ -162,11 +165,12 @@ describe('R59 clients of a gateway in a browser', () => {
     await page.locator('.step-more').filter({ hasText: '{"order":"A-58"}' }).waitFor()
     await page.keyboard.press('Enter')
     await page.locator('.step-more').waitFor({ state: 'detached' })
-    // Whoever looks at the end stays there.
+    // A reader at the end stays there while more comes.
     await page.keyboard.press('End')
     await isAt('A-59')
     await use(client, 'find_order', { order: 'the-last-one' })
     await page.getByText('{"order":"the-last-one"}').waitFor()
+    expect(await page.evaluate('document.activeElement.matches(".step")')).toBe(true)
   })
 
   it.each([
@@ -203,5 +207,6 @@ describe('R59 clients of a gateway in a browser', () => {
     await page.getByText('2 lines of the recording could not be read.').waitFor()
     appendFileSync(file, `${JSON.stringify({ type: 'client', ...common, client: 'client-2', name: 'cursor' })}\n`)
     await page.getByRole('link', { name: /^cursor/ }).waitFor()
+    expect(await page.locator('.run-list a').count()).toBe(2)
   })
 })

@@ -82,6 +82,7 @@ describe('R59 the run view in a browser', () => {
     await page.locator('.plot .u-over').click()
     await page.getByText(/^Request 2: [\d,]+ tokens, [\d,]+ cached/).waitFor()
     await page.getByRole('heading', { name: 'Fork from request 2' }).waitFor()
+    expect(await page.evaluate('document.querySelector("#request").value')).toBe('2')
   })
 
   it('says so if there is no such run, and shows the others', async () => {
@@ -227,6 +228,7 @@ describe('R59 the run view in a browser', () => {
     await download.saveAs(saved)
     const exported = await open(pathToFileURL(saved).href)
     await exported.getByText('Calls work').waitFor()
+    expect(await exported.locator('.step').count()).toBe(3)
   })
 
   it('follows runs of other processes, with nothing else to show', async () => {

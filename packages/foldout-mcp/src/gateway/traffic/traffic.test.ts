@@ -68,7 +68,7 @@ describe('R58 traffic of a gateway', () => {
     expect(calls).toHaveLength(60)
     const byName = (name: string) => calls.filter((call) => call.name === name).map((call) => call.arguments['order'])
     for (const [client, name] of ['one', 'two', 'three'].entries())
-      expect(byName(name).toSorted()).toEqual(numbers.map((i) => `${client}/${i}`).toSorted())
+      expect(new Set(byName(name))).toEqual(new Set(numbers.map((i) => `${client}/${i}`)))
     expect(calls.every(({ answer }) => answer !== undefined && answer.bytes > 50)).toBe(true)
   })
 
@@ -76,7 +76,7 @@ describe('R58 traffic of a gateway', () => {
     const { lines, connect } = await watch({ foldResults: 500 })
     const use = await connect('one')
     await use('print', { bytes: 100_000 })
-    const [call] = lines.filter(isCall)
+    const call = lines.find(isCall)
     expect(call?.result?.bytes).toBeGreaterThan(100_000)
     expect(call?.answer?.isFolded).toBe(true)
     expect(call?.answer?.bytes).toBeLessThan(10_000)
