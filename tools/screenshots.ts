@@ -1,8 +1,11 @@
-// Takes the screenshots of the inspector for docs/: `npm run screenshots`. They show the examples in a real browser.
+// Makes the pictures of the inspector in docs/: `npm run screenshots`. They show the examples, in a real browser.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { runAgent } from 'foldout'
 import { recordRun } from 'foldout/node'
 import { createPaidModel } from '../examples/inspector/paid-model.ts'
@@ -57,7 +60,7 @@ async function record(): Promise<void> {
   }
 }
 
-function writeConfig(): string {
+function writeConfig(more: object = {}): string {
   installServers()
   const servers = join(repository, 'test/mcp-servers/node_modules/@modelcontextprotocol')
   const start = (name: string, ...args: readonly string[]) => ({
@@ -71,11 +74,54 @@ function writeConfig(): string {
     'sequential-thinking': start('sequential-thinking'),
   }
   const file = join(folder, 'mcp.json')
-  writeFileSync(file, JSON.stringify({ mcpServers }))
+  writeFileSync(file, JSON.stringify({ mcpServers, ...more }))
   return file
 }
 
-/** Runs `foldout inspect` while work on its page is in progress. */
+/** Runs `foldout serve --inspect` until the work with its page and its clients is done. */
+async function withGateway(config: string, work: (url: string, gateway: string) => Promise<void>): Promise<void> {
+  const bin = join(repository, 'packages/foldout-mcp/bin/foldout.js')
+  const args = [bin, 'serve', '--http', '0', '--inspect', '--config', config, '--cache', join(folder, 'cache')]
+  const env = { ...process.env, XDG_DATA_HOME: join(folder, 'data') }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  const serving = createDeferred()
+  let printed = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    printed += chunk.toString()
+    if (/^Serving /m.test(printed)) serving.resolve(printed)
+  })
+  void ended.then(() => serving.reject(new Error(printed)))
+  try {
+    const [url = '', gateway = ''] = (await serving.promise).match(/http:\/\/\S+/g) ?? []
+    await work(url, gateway)
+  } finally {
+    child.kill()
+    await ended
+  }
+}
+
+/** What a coding agent does with a gateway: it searches, calls, reads a large result in parts, and needs an approval. */
+async function useGateway(gateway: string): Promise<void> {
+  const log = join(folder, 'build.log')
+  writeFileSync(log, 'warning: unused variable in line 12\n'.repeat(2_000))
+  const client = new Client({ name: 'claude-code', version: '2.1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(gateway)))
+  const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args })
+  const use = (name: string, args: object) => call('use_tool', { name, arguments: args })
+  await client.listTools()
+  await call('search_tools', { query: 'find text in files' })
+  const read = await use('read_text_file', { path: log })
+  const { _meta: meta } = read
+  const [folded] = (meta?.['foldout/folded'] ?? []) as readonly { readonly handle: string }[]
+  await call('read_result', { result: folded?.handle, grep: 'line 12', count: 3 })
+  await use('read_text_file', { path: '/etc/hostname' })
+  await use('search_nodes', { query: 'build' })
+  await use('write_file', { path: join(folder, 'notes.md'), content: 'Two thousand warnings.' })
+  await client.close()
+}
+
+/** Runs `foldout inspect` until the work with its page is done. */
 async function withInspector(args: readonly string[], work: (url: string) => Promise<void>): Promise<void> {
   const stop = new AbortController()
   const address = createDeferred()
@@ -160,6 +206,14 @@ try {
         await page.getByRole('searchbox').fill('find text in files')
         await page.locator('.hits .reasons').first().waitFor({ timeout: 60_000 })
       },
+    })
+  })
+  const rules = [{ action: 'ask', tool: 'filesystem/write_*', reason: 'It changes files.' }]
+  await withGateway(writeConfig({ rules, expose: 'hybrid' }), async (url, gateway) => {
+    await useGateway(gateway)
+    await take(browser, `${url}#/runs`, {
+      name: 'client',
+      prepare: (page) => page.locator('.step-title').filter({ hasText: 'write_file' }).waitFor(),
     })
   })
 } finally {

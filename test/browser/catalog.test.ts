@@ -8,7 +8,7 @@ import { createApprovalSource } from '../../packages/foldout-mcp/src/inspector/c
 import { createCatalogSource, type CatalogSource } from '../../packages/foldout-mcp/src/inspector/catalog/source.ts'
 import { createInspector, type Inspector } from '../../packages/foldout-mcp/src/inspector/inspector.ts'
 import { findBarriers } from './browser.ts'
-import { isWhole, open, startInspector, useBrowser } from './harness.ts'
+import { isWhole, open, startInspector, takeProblems, useBrowser } from './harness.ts'
 import { removeFolder } from '../remove-folder.ts'
 
 useBrowser()
@@ -88,7 +88,56 @@ describe('R59 the catalog view in a browser', () => {
     await page.getByRole('rowheader', { name: /^hybrid/ }).waitFor()
   })
 
-  it('shows waiting calls, and approves or denies exactly the one shown', async () => {
+  it('makes a form of what servers declare, with an object of JSON for the rest', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        unit: { enum: ['lines', 'items'] },
+        note: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+        count: { type: ['integer', 'null'], default: 20 },
+        isExact: { type: 'boolean' },
+        filter: { type: 'object' },
+      },
+      required: ['unit'],
+    }
+    const echo: RawTool = {
+      ...addNumbers,
+      name: 'echo',
+      inputSchema: schema,
+      call: async (args) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
+    }
+    const { url } = await inspectCatalog(createCatalog([echo]))
+    const page = await open(url)
+    await page.getByRole('button', { name: /^echo/ }).click()
+    await page.getByLabel(/^unit text, required/).selectOption('items')
+    await page.getByLabel(/^note text/).fill('as "it" is')
+    expect(await page.getByLabel(/^count number/).getAttribute('placeholder')).toBe('usually 20')
+    await page.getByLabel(/^isExact true or false/).selectOption('false')
+    await page.getByLabel(/^filter JSON/).fill('{"a": [1]}')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    const result = page.locator('.result .code')
+    await result
+      .filter({ hasText: '{"unit":"items","note":"as \\"it\\" is","isExact":false,"filter":{"a":[1]}}' })
+      .waitFor()
+    await page.getByRole('button', { name: 'As JSON' }).click()
+    await page.getByLabel('Arguments as JSON').fill('{"unit": "lines", "note": ""}')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await result.filter({ hasText: '{"unit":"lines","note":""}' }).waitFor()
+    await page.getByLabel('Arguments as JSON').fill('[]')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByText('The arguments must be a JSON object').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  it('leads from the map of tokens to a tool', async () => {
+    const { url } = await inspectCatalog(createCatalog([addNumbers, sendMail]))
+    const page = await open(url)
+    await page.locator('.area').filter({ hasText: 'math: add_numbers' }).click()
+    await page.getByRole('heading', { name: 'add_numbers' }).waitFor()
+    expect(await page.locator('[role=tab][aria-selected=true]').innerText()).toBe('Tool')
+  })
+
+  it('shows calls that wait for the user, and approves or denies exactly the one that is shown', async () => {
     const config = join(folder, 'asking.json')
     const tools = [{ name: 'refund_order', inputSchema: { type: 'object', properties: { order: { type: 'string' } } } }]
     const shop = { command: process.execPath, args: [FIXTURE, JSON.stringify({ tools })] }
@@ -158,7 +207,31 @@ describe('R59 the catalog view in a browser', () => {
     expect(await page.title()).not.toContain('pwned')
   })
 
-  it('R60 spells out characters in names that reverse or hide text', async () => {
+  it('R60 shows a catalog with schemas and arguments that are nested very deep, and results that are very long', async () => {
+    const deep = JSON.parse(`${'{"properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`) as object
+    const tools: readonly RawTool[] = [
+      { ...addNumbers, name: 'deep', inputSchema: { type: 'object', ...deep } },
+      { ...addNumbers, name: 'long', inputSchema: { type: 'object' }, call: answer('x'.repeat(5_000_000)) },
+      sendMail,
+    ]
+    const { url } = await inspectCatalog(createCatalog(tools))
+    const page = await open(url, { width: 400 })
+    await page.getByRole('button', { name: /^long/ }).click()
+    await page.getByRole('button', { name: 'As JSON' }).click()
+    await page.getByLabel('Arguments as JSON').fill(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.locator('.result > :first-child').waitFor()
+    await page.getByLabel('Arguments as JSON').fill('{}')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page
+      .locator('.result .code')
+      .filter({ hasText: /4,900,000 more characters/ })
+      .waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+    takeProblems(page)
+  })
+
+  it('R60 shows names that turn or hide text as what they are', async () => {
     const server = '\u202Egnp.exe\u202C'
     const description = 'Reads\u200B a file.\u{E0041}\u{E0042} Family: 👨‍👩‍👧'
     const shop: RawTool = { ...sendMail, name: 'look', source: 'shop', description, call: answer(description) }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +11,7 @@ import { removeFolder } from '../remove-folder.ts'
 export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
 /** How long one step may take before the test fails and names it. */
-const STEP_MS = 8_000
+const STEP_MS = 25_000
 
 /** Keeps the user's decisions out of the tests, and the tests' decisions out of the user's. */
 const data = mkdtempSync(join(tmpdir(), 'foldout-browser-data-'))
@@ -61,6 +63,39 @@ export function startInspector(...args: readonly string[]): Promise<Inspected> {
   })
 }
 
+export interface InspectedGateway extends Inspected {
+  /** Where its clients connect. */
+  readonly gateway: string
+}
+
+const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
+
+/** Runs `foldout serve --inspect` over HTTP in a process of its own, as a user does, until it serves. */
+export function startGateway(...args: readonly string[]): Promise<InspectedGateway> {
+  const child = spawn(process.execPath, [BIN, 'serve', '--http', '0', '--inspect', ...args], {
+    env: { ...process.env, XDG_DATA_HOME: data },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit') as Promise<[code: number]>
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+      const [, url] = /^Inspector: (\S+)$/m.exec(printed) ?? []
+      const [, gateway] = /^Serving .* at (\S+)$/m.exec(printed) ?? []
+      if (url === undefined || gateway === undefined) return
+      const stop = async (): Promise<number> => {
+        child.kill()
+        return (await ended)[0]
+      }
+      const inspected = { url, gateway, stop }
+      running.add(inspected)
+      resolve(inspected)
+    })
+    void ended.then(([code]) => reject(new Error(`foldout serve ended with ${code}: ${printed}`)))
+  })
+}
+
 const running = new Set<Inspected>()
 const pages: { readonly page: Page; readonly problems: string[]; close(): Promise<void> }[] = []
 let browser: Browser
@@ -94,10 +129,10 @@ export function takeProblems(page: Page): readonly string[] {
 
 /** Starts a browser for the tests of a file, and cleans up after each of them. */
 export function useBrowser(): void {
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+  vi.setConfig({ testTimeout: 150_000, hookTimeout: 120_000 })
   beforeAll(async () => {
     browser = await launchBrowser()
-  }, 120_000)
+  }, 240_000)
   afterEach(async () => {
     const problems = pages.flatMap((page) => page.problems)
     await Promise.all(pages.splice(0).map((page) => page.close()))

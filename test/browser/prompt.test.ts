@@ -50,6 +50,13 @@ describe('R59 the prompt view in a browser', () => {
     expect((await page.locator('.diff-part.added').allInnerTexts()).join('\n')).toContain('open_sections')
     await page.getByRole('tab', { name: /Fold linter/ }).click()
     await page.getByText(/“Tone” costs more folded/).waitFor()
+    // What the linter says can be tried, and is what it said.
+    const row = page.getByRole('row').filter({ hasText: /“Tone” costs more folded/ })
+    const saved = Number(await row.locator('td.number').innerText())
+    await row.getByRole('button', { name: /^Try it/ }).click()
+    await page.getByRole('treeitem', { name: /^2 Tone \(open\)/ }).waitFor()
+    expect(await page.locator('.change').innerText()).toBe(`−${saved} tokens`)
+    await row.waitFor({ state: 'detached' })
   })
 
   it('copies exactly what the model reads', async () => {

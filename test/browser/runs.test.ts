@@ -2,7 +2,7 @@ import { createWriteStream, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { runAgent } from 'foldout'
+import { runAgent, type RunState } from 'foldout'
 import { recordRun } from 'foldout/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPaidModel } from '../../examples/inspector/paid-model.ts'
@@ -47,10 +47,51 @@ describe('R59 the run view in a browser', () => {
     await page.getByLabel('Tool').fill('rebook_flight')
     await page.getByRole('button', { name: 'Explain' }).click()
     await page.getByText(/belongs to the section 'changes', which was folded/).waitFor()
-    await page.getByRole('button', { name: 'Fork from request 1' }).click()
+    await page.getByRole('button', { name: 'Fork', exact: true }).click()
     await page.getByRole('button', { name: 'Copy the state' }).waitFor()
     expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0)
     expect(await page.title()).not.toContain('pwned')
+  })
+
+  it('reads a step in full and forks from its request', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url)
+    const step = page.locator('.step').filter({ hasText: 'rebook_flight begins' })
+    await step.click()
+    await page.locator('.step-more').filter({ hasText: '"flight":"TP763"' }).waitFor()
+    await page.getByRole('button', { name: 'Why not, or fork from request 2' }).click()
+    await page.getByRole('heading', { name: 'Fork from request 2' }).waitFor()
+    await page.getByRole('button', { name: 'Fork', exact: true }).click()
+    await page.getByRole('button', { name: 'Copy the state' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const fork = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()')) as {
+      state: { id: string; messages: readonly { role: string }[] }
+      visibility: Readonly<Record<string, string>>
+    }
+    expect(fork.visibility).toMatchObject({ changes: 'full' })
+    // It goes on from there, as a run of its own.
+    const adapter = createPaidModel([{ says: 'From the fork.' }])
+    const { text } = await runAgent(travelDesk, { adapter, ...(fork as unknown as { state: RunState }) })
+    expect(text).toBe('From the fork.')
+  })
+
+  it('tells what the chart shows, and chooses the request that is clicked', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url)
+    await page.getByText(/^Peak [\d,]+ tokens at request 3/).waitFor()
+    await page.locator('.plot .u-over').click()
+    await page.getByText(/^Request 2: [\d,]+ tokens, [\d,]+ cached/).waitFor()
+    await page.getByRole('heading', { name: 'Fork from request 2' }).waitFor()
+    expect(await page.evaluate('document.querySelector("#request").value')).toBe('2')
+  })
+
+  it('says so if there is no such run, and shows the others', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(`${url}#/runs/another`)
+    await page.getByText('There is no such run any more.').waitFor()
+    await page.locator('.run-list a').first().click()
+    await page.getByText('Opened changes').waitFor()
+    expect(takeProblems(page)).toHaveLength(1)
   })
 
   it.each(['en-US@posix', 'ar-EG', 'de-DE'])('shows a run in a browser that speaks %s', async (locale) => {
@@ -92,7 +133,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByText('Cache missed for 800 tokens').waitFor()
     await page.getByText('work was refused').waitFor()
     expect(await page.locator('.figures').innerText()).toMatch(/Peak context\s+1,200[^]*Retries\s+1\s+Cache misses\s+1/)
-    expect(await page.locator('.step.reply').allInnerTexts()).toEqual([
+    expect(await page.locator('.step.is-reply').allInnerTexts()).toEqual([
       expect.stringMatching(/1,000[^]*5[^]*800/),
       expect.stringMatching(/1,200[^]*5[^]*0/),
     ])
@@ -165,7 +206,32 @@ describe('R59 the run view in a browser', () => {
     }
   })
 
-  it('follows runs of other processes when there is nothing else to show', async () => {
+  it('R60 shows a recording with arguments that are nested 100,000 levels deep', async () => {
+    const file = join(folder, 'deep.jsonl')
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const lines = [
+      '{"type":"run/started","isResumed":false,"input":"Go deep."}',
+      '{"type":"request/sent","messages":1,"tools":["work"]}',
+      `{"type":"reply/received","message":{"text":"","toolCalls":[{"id":"c","name":"work","arguments":${deep}}]},"usage":{"inputTokens":1,"outputTokens":1}}`,
+    ]
+    writeFileSync(file, lines.map((event) => `{"version":1,"run":"deep","at":1,"event":${event}}\n`).join(''))
+    const { url } = await startInspector('inspect', file)
+    const page = await open(url)
+    await page.getByText('Calls work').waitFor()
+    await page.getByRole('tab', { name: /^Messages/ }).click()
+    await page.getByText('nested too deep to show').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export as HTML' }).click(),
+    ])
+    const saved = join(folder, 'deep.html')
+    await download.saveAs(saved)
+    const exported = await open(pathToFileURL(saved).href)
+    await exported.getByText('Calls work').waitFor()
+    expect(await exported.locator('.step').count()).toBe(3)
+  })
+
+  it('follows runs of other processes, with nothing else to show', async () => {
     // In a folder without a configuration, it needs no arguments.
     const { url } = await startInspector('inspect')
     const page = await open(url)
@@ -189,7 +255,7 @@ describe('R59 the run view in a browser', () => {
     await page.locator('.step-title').filter({ hasText: 'Started' }).waitFor()
     for (let i = 1; i <= 150; i++) await send({ type: 'warning', message: `Warning ${i}` })
     await page.getByRole('tab', { name: /^Timeline 151/ }).waitFor()
-    await page.evaluate('document.querySelector(".rows").scrollTo(0, 1e9)')
+    await page.evaluate('document.querySelector(".run-pane .rows").scrollTo(0, 1e9)')
     await page.getByText('Warning 150', { exact: true }).waitFor()
   })
 
@@ -248,7 +314,7 @@ describe('R59 the run view in a browser', () => {
     await page.getByRole('tab', { name: /^Timeline/ }).waitFor({ timeout: 30_000 })
     await page.getByText('Request with 1 tool').first().waitFor()
     expect(await page.locator('.step').count()).toBeLessThan(60)
-    await page.evaluate('document.querySelector(".rows").scrollTo(0, 1e9)')
+    await page.evaluate('document.querySelector(".run-pane .rows").scrollTo(0, 1e9)')
     await page.getByText('#12000').first().waitFor()
     await page.getByRole('tab', { name: /^Messages/ }).click()
     await page.getByRole('button', { name: 'Later' }).click()

@@ -1,20 +1,10 @@
 // Builds the documentation site from docs/: `npm run docs`, or `npm run docs -- --dev` to serve it while you write.
 // Other arguments go to vitepress: `npm run docs -- --base /foldout/`.
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  watch,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repository } from '../packages.mjs'
-import { formatFullText, formatOverview } from './llms.ts'
+import { formatFullText, formatOverview, readFirstSentence, readTitle } from './llms.ts'
 import { listPages, mapProse, toSitePage } from './pages.ts'
 import { installPackages } from '../install-packages.ts'
 
@@ -52,6 +42,7 @@ function writePages(): void {
     mkdirSync(dirname(join(pagesFolder, file)), { recursive: true })
     cpSync(join(repository, 'docs', file), join(pagesFolder, file))
   }
+  cpSync(join(repository, 'packages/foldout-mcp/page/public/icon.svg'), join(publicFolder, 'icon.svg'))
   write(join(publicFolder, 'llms.txt'), formatOverview(pages))
   write(join(publicFolder, 'llms-full.txt'), formatFullText(pages))
 }
@@ -63,8 +54,26 @@ function writeReference(): void {
   // Its options are in typedoc.json.
   const { status } = spawnSync(process.execPath, [typedoc], { cwd: folder, stdio: 'inherit' })
   if (status !== 0) throw new Error('typedoc could not write the reference.')
-  renameSync(join(api, 'README.md'), join(api, 'index.md'))
+  rmSync(join(api, 'README.md'))
   dropNumbers(api)
+  const index = formatReferenceIndex(api)
+  write(join(api, 'index.md'), index)
+  write(join(publicFolder, 'api/index.md'), index)
+}
+
+/** The entries of both packages, each with what its comment says first. */
+function formatReferenceIndex(api: string): string {
+  const rows = readdirSync(api, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && file !== 'index.md')
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort((one, other) => (one < other ? -1 : 1))
+    .map((file) => {
+      const text = readFileSync(join(api, file), 'utf8')
+      return `| [${readTitle(text)}](./${file}) | ${readFirstSentence(text)} |`
+    })
+  const head =
+    'Every name that the packages export, by the entry that it is imported from. Each has an example that runs.'
+  return `# API reference\n\n${head}\n\n| entry | what it has |\n| --- | --- |\n${rows.join('\n')}\n`
 }
 
 /** Drops the number that typedoc adds to the page of an entry with the same name as a type, such as `foldout/prompt`. */

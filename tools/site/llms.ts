@@ -43,7 +43,8 @@ export function readTitle(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1] ?? ''
 }
 
-function readFirstSentence(text: string): string {
+/** The first sentence of a page. */
+export function readFirstSentence(text: string): string {
   const paragraphs = text.replaceAll(/^```[^]*?^```$/gm, '').split(/\n{2,}/)
   const first = paragraphs.find((paragraph) => /^[A-Z`*]/.test(paragraph)) ?? ''
   const plain = first.replaceAll('\n', ' ').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

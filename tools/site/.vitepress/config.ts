@@ -16,6 +16,9 @@ const guide = listNavigation(listPages()).map(({ title, pages: names }) => ({
 const decisions = { text: 'Decisions', collapsed: true, items: listFolder('decisions') }
 const reference = { text: 'API reference', collapsed: true, items: listReference() }
 
+const icon = readFileSync(join(import.meta.dirname, '../../../packages/foldout-mcp/page/public/icon.svg'), 'utf8')
+const ICON = `data:image/svg+xml,${encodeURIComponent(icon.trim())}`
+
 export default defineConfig({
   title: 'Foldout',
   description: 'Progressive disclosure for language-model agents',
@@ -27,11 +30,14 @@ export default defineConfig({
   cacheDir: 'generated/cache',
   cleanUrls: true,
   lastUpdated: false,
-  // Pictures stay files, and the reference has one large page per entry.
+  // In the page itself, since a site may be in a folder of its host.
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: ICON }]],
+  // Pictures stay files, and the reference is one large page for each entry.
   vite: { build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
   // Raw markup in a page is text: the pages are also read on GitHub, and use angle brackets for placeholders.
   markdown: { html: false, anchor: { slugify: toAnchor }, toc: { slugify: toAnchor }, headers: { slugify: toAnchor } },
   themeConfig: {
+    logo: { src: '/icon.svg', alt: '' },
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [

@@ -1,9 +1,10 @@
 import type { ComponentType } from 'preact'
-import { useErrorBoundary } from 'preact/hooks'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { AdvicePage } from './advice/advice-page.tsx'
 import { CatalogPage } from './catalog/catalog-page.tsx'
-import { hello, isRecorded, status } from './connection.ts'
-import { toLabel } from './format.ts'
+import { approvals, refreshApprovals } from './catalog/state.ts'
+import { changes, hello, isRecorded, status } from './connection.ts'
+import { formatNumber, toLabel } from './format.ts'
 import { Empty, Failure } from './parts/notes.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { RunsPage } from './runs/runs-page.tsx'
@@ -30,6 +31,11 @@ export function App() {
   const asked = route.value.view
   const view = asked !== undefined && views.includes(asked) ? asked : views[0]
   const Page = view === undefined ? undefined : PAGES[view]
+  const hasApprovals = hello.value?.topics.includes('approvals') ?? false
+  const version = changes.value.approvals
+  useEffect(() => {
+    if (hasApprovals) void refreshApprovals()
+  }, [hasApprovals, version])
   return (
     <>
       <a class="skip" href="#content" onClick={skipToContent}>
@@ -44,6 +50,7 @@ export function App() {
           {VIEWS.filter((each) => views.includes(each)).map((each) => (
             <a key={each} href={toHref(each)} aria-current={each === view ? 'page' : undefined}>
               {TITLES[each]}
+              {each === 'catalog' && <WaitingCalls />}
             </a>
           ))}
         </nav>
@@ -60,7 +67,19 @@ export function App() {
   )
 }
 
-/** A view that fails shows its error, and leaves the others alone. */
+/** How many calls wait for the user, wherever the user looks. */
+function WaitingCalls() {
+  const count = approvals.value?.length ?? 0
+  if (count === 0) return null
+  return (
+    <span class="count waiting">
+      {formatNumber(count)}
+      <span class="hidden"> {count === 1 ? 'call waits' : 'calls wait'} for your approval</span>
+    </span>
+  )
+}
+
+/** A view that fails says so, and leaves the others alone. */
 function View({ page: Page }: { readonly page: ComponentType }) {
   const [error, reset] = useErrorBoundary()
   if (error === undefined) return <Page />

@@ -45,8 +45,24 @@ export function connect(): void {
     document.title = `${recorded.hello.title} · Foldout`
     return
   }
+  follow(false)
+  addEventListener('visibilitychange', () => {
+    stop()
+    // A browser has few connections to one host, and pages that nobody sees must not take them from those that are seen.
+    if (document.visibilityState === 'visible') follow(true)
+  })
+}
+
+let stop = (): void => undefined
+
+function follow(hasMissed: boolean): void {
   const events = new EventSource('api/events')
-  let wasLost = false
+  let wasLost = hasMissed
+  let timer: ReturnType<typeof setTimeout> | undefined
+  stop = () => {
+    clearTimeout(timer)
+    events.close()
+  }
   events.addEventListener('open', () => {
     status.value = 'open'
     // Changes in the meantime were missed.
@@ -55,8 +71,8 @@ export function connect(): void {
   events.addEventListener('error', () => {
     wasLost = true
     status.value = 'lost'
-    // A browser gives up on a response that is not a stream, such as one from another program on the same port.
-    if (events.readyState === EventSource.CLOSED) setTimeout(connect, 3_000)
+    // A browser gives up on an answer that is not a stream, such as that of another program at the same port.
+    if (events.readyState === EventSource.CLOSED) timer = setTimeout(() => follow(true), 3_000)
   })
   events.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const event = readEvent(data)

@@ -13,6 +13,12 @@ export const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(ms 
 export const formatCount = (count: number, word: string, plural = `${word}s`): string =>
   `${formatNumber(count)} ${count === 1 ? word : plural}`
 
+/** A size in bytes, in decimal units as networks count. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${formatNumber(bytes)} B`
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
 function getSign(value: number): string {
   if (value === 0) return '±'
   return value > 0 ? '+' : '−'
@@ -65,4 +71,11 @@ export function formatTime(ms: number): string {
 }
 
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' })
+const exactClock = new Intl.DateTimeFormat(language, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+})
+export const formatTimeOfDay = (at: number): string => exactClock.format(at)
 export const formatClock = (at: number): string => clock.format(at)

@@ -29,3 +29,6 @@ function decode(text: string): string {
     return text
   }
 }
+
+/** The address of this page, with its token. */
+export const getAddress = (): string => location.href.replace(/[?#].*$/, '')

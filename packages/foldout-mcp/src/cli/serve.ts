@@ -7,8 +7,8 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { readVersion } from '../gateway/surroundings.ts'
 import type { TrafficRecorder } from '../gateway/traffic/record.ts'
 import { createRedactor } from '../gateway/traffic/redact.ts'
-import type { CatalogSource } from '../inspector/catalog/source.ts'
-import type { Inspector } from '../inspector/inspector.ts'
+import type { OnTraffic } from '../gateway/traffic/traffic.ts'
+import type { GatewayPage } from './inspect/gateway-page.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
 import { EXIT } from './exit-codes.ts'
 import {
@@ -59,22 +59,19 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   let started: Gateway | undefined
   const hide = (text: string): string => started?.hideSecrets(text) ?? ''
   const recorder = options.record === undefined ? undefined : await startRecorder(options.record, hide, onProblem)
-  let inspected: CatalogSource | undefined
+  const page = options.inspect ? await preparePage(hide) : undefined
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ expose: options.expose, embed, onTraffic: recorder?.onTraffic }),
+    ...dropUndefined({ expose: options.expose, embed, onTraffic: joinListeners(recorder, page) }),
     onEvent(event) {
       report(event)
-      inspected?.notify()
+      page?.notify()
     },
   })
   started = gateway
   const onApplied = (): void => void stderr.write('The new configuration is in use.\n')
   const stopWatching = watchConfig(files, gateway, { onApplied, onProblem })
-  const inspector = options.inspect
-    ? await startInspector(gateway, { title: files.join(', '), onSource: (source) => (inspected = source) })
-    : undefined
-  if (inspector) stderr.write(`Inspector: ${inspector.url}\n`)
+  if (page) stderr.write(`Inspector: ${await page.open(gateway, files.join(', '))}\n`)
   try {
     const ends = [untilStopped(signal)]
     await gateway.ready(FIRST_LIST_MS)
@@ -97,7 +94,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     return EXIT.done
   } finally {
     stopWatching()
-    await inspector?.close()
+    await page?.close()
     await gateway.close()
     await embed?.close()
     await recorder?.close()
@@ -134,21 +131,21 @@ async function startRecorder(
   return recordTraffic(file, { redactor: createRedactor({ hide }), version: readVersion(), onProblem })
 }
 
-interface StartOptions {
-  readonly title: string
-  onSource(source: CatalogSource): void
+/** Loaded only if there is a page, because a gateway is started often and inspected rarely. */
+async function preparePage(hide: (text: string) => string): Promise<GatewayPage> {
+  const { createGatewayPage } = await import('./inspect/gateway-page.ts')
+  return createGatewayPage(createRedactor({ hide }))
 }
 
-/** Shows the catalog on a local page. Loads the inspector only now, because most gateways run without it. */
-async function startInspector(gateway: Gateway, { title, onSource }: StartOptions): Promise<Inspector> {
-  const [{ createApprovalSource }, { createCatalogSource }, { createInspector }] = await Promise.all([
-    import('../inspector/catalog/approvals.ts'),
-    import('../inspector/catalog/source.ts'),
-    import('../inspector/inspector.ts'),
-  ])
-  const source = createCatalogSource(gateway)
-  onSource(source)
-  return createInspector([source, createApprovalSource(gateway.approvals)], { title })
+/** Traffic is watched only if somebody wants it. */
+function joinListeners(
+  ...listeners: readonly ({ readonly onTraffic: OnTraffic } | undefined)[]
+): OnTraffic | undefined {
+  const wanted = listeners.filter((listener) => listener !== undefined)
+  if (wanted.length === 0) return undefined
+  return (traffic) => {
+    for (const { onTraffic } of wanted) onTraffic(traffic)
+  }
 }
 
 function untilStopped(signal: AbortSignal): Promise<void> {

@@ -31,3 +31,18 @@ export function dropUndefined<Fields extends object>(
 export function toWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim()
 }
+
+/** Whether a value has no more than a number of characters, by and large. */
+export function isSmall(value: unknown, limit: number): boolean {
+  let left = limit
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0 && left >= 0) {
+    const next = waiting.pop()
+    left -= typeof next === 'string' ? next.length + 2 : 4
+    if (typeof next !== 'object' || next === null) continue
+    const inner: readonly unknown[] = Array.isArray(next) ? next : [...Object.keys(next), ...Object.values(next)]
+    if (inner.length > left) return false
+    for (const one of inner) waiting.push(one)
+  }
+  return left >= 0
+}

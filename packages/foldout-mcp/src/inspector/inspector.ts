@@ -82,10 +82,11 @@ export async function createInspector(
 ): Promise<Inspector> {
   const handlers: Handlers = Object.assign({}, ...sources.map((source) => source.handlers)) as Handlers
   const views = [...new Set(sources.map(({ view }) => view))]
+  const topics = sources.map(({ view, topic = view }) => topic)
   const server = await listenForPages({
     port,
     mcp,
-    getHello: () => ({ type: 'hello', version: readVersion(), title, views }),
+    getHello: () => ({ type: 'hello', version: readVersion(), title, views, topics }),
     act: (name, body) => act(handlers, name, body),
     async download(path, assets) {
       for (const source of sources) {

@@ -25,7 +25,10 @@ export const MAX_CHART_POINTS = 1_000
 /** How many steps, and how many messages, of a run an exported file contains. */
 export const MAX_EXPORTED_ITEMS = 10_000
 
-/** How often the inspector checks for calls that wait for an approval. */
+/** How long the inspector works on an export before everything else has its turn. */
+export const MAX_SLICE_MS = 15
+
+/** How often the inspector looks for calls that wait for an approval. */
 export const APPROVALS_POLL_MS = 1_000
 
 /** How many messages or steps of a run one MCP resource contains. It names the resource that continues it. */
@@ -36,3 +39,12 @@ export const MAX_RESOURCE_CHARACTERS = 200_000
 
 /** How many characters of a name, or of the first message of a run, the inspector's page receives. */
 export const MAX_NAME_CHARACTERS = 500
+
+/** How many steps of one client of a gateway are shown together; then a new part begins. */
+export const MAX_CLIENT_STEPS = 5_000
+
+/** How many steps of all clients of a gateway the inspector keeps; those of the client that has been quiet for longest are forgotten first. */
+export const MAX_CLIENTS_STEPS = 50_000
+
+/** How many runs and clients the inspector's page lists; there may be more. */
+export const MAX_LISTED_RUNS = 2_000

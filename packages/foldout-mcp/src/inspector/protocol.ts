@@ -3,8 +3,10 @@
  * prompts, tools and models travel as strings in JSON; the page shows them as text only.
  */
 
+import type { ClientSummary, ClientView } from './clients/protocol.ts'
 import type { RunFork, RunMessage, RunRange, RunStep, RunSummary, RunView, WhyNot } from './runs/protocol.ts'
 
+export type * from './clients/protocol.ts'
 export type * from './runs/protocol.ts'
 
 export const VIEWS = ['prompt', 'runs', 'catalog', 'advice'] as const
@@ -23,6 +25,8 @@ export interface Hello {
   readonly title: string
   /** The views that have something to show. The first is shown first. */
   readonly views: readonly ViewName[]
+  /** What can change. Calls can wait for an approval only if it is told of them. */
+  readonly topics: readonly Topic[]
 }
 
 /** Sent to the page as it happens. */
@@ -31,8 +35,9 @@ export type ServerEvent = ({ readonly type: 'hello' } & Hello) | { readonly type
 /** The page's requests: `POST api/<name>` with a JSON body. */
 export interface Actions {
   'prompt/render': { readonly request: PromptRequest; readonly response: PromptView }
-  'runs/list': { readonly request: Nothing; readonly response: readonly RunSummary[] }
-  'runs/get': { readonly request: { readonly id: string }; readonly response: RunView }
+  /** Recorded runs, and clients of a gateway. */
+  'runs/list': { readonly request: Nothing; readonly response: readonly (RunSummary | ClientSummary)[] }
+  'runs/get': { readonly request: { readonly id: string }; readonly response: RunView | ClientView }
   'runs/steps': { readonly request: RunRange; readonly response: readonly RunStep[] }
   'runs/messages': { readonly request: RunRange; readonly response: readonly RunMessage[] }
   /** Why a tool was not offered in a request. */

@@ -1,8 +1,10 @@
 export interface Field {
   readonly name: string
-  readonly kind: 'text' | 'number' | 'json'
+  readonly kind: 'text' | 'number' | 'boolean' | 'json'
   readonly choices: readonly string[] | undefined
   readonly description: string
+  /** What the tool takes if the field is left out, as JSON; empty if the schema does not say. */
+  readonly usual: string
   readonly isRequired: boolean
 }
 
@@ -17,26 +19,55 @@ export function getFields(schema: Schema): readonly Field[] {
   if (!isObject(properties)) return []
   const needed = new Set(Array.isArray(required) ? required : [])
   return Object.entries(properties).map(([name, property]) => {
-    const { type, enum: choices, description } = isObject(property) ? property : {}
+    const declared = isObject(property) ? property : {}
+    const meant = dropNull(declared)
+    const { description = meant['description'], default: usual } = declared
+    const choices = getChoices(meant)
     return {
       name,
-      kind: getKind(type),
-      choices: getChoices(type, choices),
+      kind: choices && meant['type'] === undefined ? 'text' : getKind(meant['type']),
+      choices,
       description: typeof description === 'string' ? description : '',
+      usual: usual === undefined || usual === null ? '' : JSON.stringify(usual).slice(0, LONGEST_USUAL),
       isRequired: needed.has(name),
     }
   })
 }
 
+const LONGEST_USUAL = 80
+
+/** Many servers write that a field may be left out as "this, or null". */
+function dropNull(property: Schema): Schema {
+  const { type, anyOf } = property
+  const types = Array.isArray(type) ? type.filter((each) => each !== 'null') : []
+  if (types.length === 1) return { ...property, type: types[0] as unknown }
+  const others = Array.isArray(anyOf) ? anyOf.filter((each) => !isObject(each) || each['type'] !== 'null') : []
+  const [only] = others as readonly unknown[]
+  return others.length === 1 && isObject(only) ? only : property
+}
+
 function getKind(type: unknown): Field['kind'] {
   if (type === 'string') return 'text'
+  if (type === 'boolean') return 'boolean'
   return type === 'number' || type === 'integer' ? 'number' : 'json'
 }
 
-function getChoices(type: unknown, choices: unknown): readonly string[] | undefined {
+function getChoices({ type, enum: choices }: Schema): readonly string[] | undefined {
   if (type === 'boolean') return ['true', 'false']
   const isList = Array.isArray(choices) && choices.every((choice) => typeof choice === 'string')
-  return isList && type === 'string' ? choices : undefined
+  return isList && (type === 'string' || type === undefined) ? choices : undefined
+}
+
+/** Arguments that were written as a whole. Throws if they are not an object of JSON. */
+export function readObject(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown
+  try {
+    value = JSON.parse(text.trim() === '' ? '{}' : text)
+  } catch (error) {
+    throw new Error(`The arguments are not valid JSON: ${(error as Error).message}`, { cause: error })
+  }
+  if (!isObject(value)) throw new Error('The arguments must be a JSON object, such as {"name": "value"}.')
+  return value
 }
 
 /** Reads the arguments from a form, without empty fields. Throws an error that names a field that is not JSON. */

@@ -7,7 +7,7 @@ import { Tabs, type Tab } from '../parts/tabs.tsx'
 import { Approvals } from './approvals.tsx'
 import { Exposures } from './exposures.tsx'
 import { Servers } from './servers.tsx'
-import { approvals, catalog, problem, query, refresh, refreshApprovals, search, tab } from './state.ts'
+import { approvals, catalog, problem, query, refresh, search, tab } from './state.ts'
 import { ToolList } from './tool-list.tsx'
 import { ToolPane } from './tool-pane.tsx'
 import { TokenMap } from './token-map.tsx'
@@ -15,9 +15,7 @@ import { TokenMap } from './token-map.tsx'
 /** The catalog view: what the servers offer, where its tokens go, and how it is found. */
 export function CatalogPage() {
   const version = changes.value.catalog
-  const asked = changes.value.approvals
   useEffect(() => void refresh(), [version])
-  useEffect(() => void refreshApprovals(), [asked])
   const shown = catalog.value
   if (!shown)
     return problem.value === undefined ? (

@@ -4,7 +4,7 @@ import { call } from '../connection.ts'
 import { formatNumber, toLabel } from '../format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
-import { getFields, readArguments, type Field } from './arguments.ts'
+import { getFields, readArguments, readObject, type Field } from './arguments.ts'
 import { chosen, detail } from './state.ts'
 
 /** One tool: what a model reads about it, and a form to call it. */
@@ -50,11 +50,22 @@ type Outcome =
 function CallForm({ tool }: { readonly tool: ToolDetail }) {
   const fields = getFields(tool.inputSchema)
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
+  /** The arguments as a whole, if they are written as JSON. */
+  const [whole, setWhole] = useState<string | undefined>(undefined)
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined)
+  const read = () => (whole === undefined ? readArguments(fields, texts) : readObject(whole))
+  const toggle = (): void => {
+    try {
+      setWhole(whole === undefined ? JSON.stringify(read(), null, 2) : undefined)
+      setOutcome(undefined)
+    } catch (error) {
+      setOutcome({ type: 'failed', message: (error as Error).message })
+    }
+  }
   const run = async (): Promise<void> => {
     setOutcome({ type: 'running' })
     try {
-      const args = readArguments(fields, texts)
+      const args = read()
       setOutcome({ type: 'done', ...(await call('catalog/call', { name: tool.name, arguments: args })) })
     } catch (error) {
       setOutcome({ type: 'failed', message: (error as Error).message })
@@ -70,24 +81,47 @@ function CallForm({ tool }: { readonly tool: ToolDetail }) {
       }}
     >
       <h3>Call it</h3>
-      {fields.length === 0 && <p class="note">It takes no arguments.</p>}
-      {fields.map((field) => (
-        <FieldInput
-          key={field.name}
-          field={field}
-          text={texts[field.name] ?? ''}
-          onText={(text) => setTexts({ ...texts, [field.name]: text })}
-        />
-      ))}
+      {whole === undefined && fields.length === 0 && <p class="note">It names no arguments.</p>}
+      {whole === undefined &&
+        fields.map((field) => (
+          <FieldInput
+            key={field.name}
+            field={field}
+            text={texts[field.name] ?? ''}
+            onText={(text) => setTexts({ ...texts, [field.name]: text })}
+          />
+        ))}
+      {whole !== undefined && (
+        <div class="field">
+          <label for="arguments">Arguments as JSON</label>
+          <textarea
+            id="arguments"
+            rows={8}
+            spellcheck={false}
+            value={whole}
+            onInput={({ currentTarget }) => setWhole(currentTarget.value)}
+          />
+        </div>
+      )}
       <p class="call-actions">
         <button type="submit" class="primary" disabled={outcome?.type === 'running'}>
           {outcome?.type === 'running' ? 'Calling' : 'Call'}
         </button>
-        {tool.isDestructive && <span class="note">Its server does not mark it as read-only.</span>}
+        <button type="button" aria-pressed={whole !== undefined} onClick={toggle}>
+          As JSON
+        </button>
+        {tool.isDestructive && <span class="note">Its server does not say that it only reads.</span>}
       </p>
       <Result outcome={outcome} />
     </form>
   )
+}
+
+const KINDS: Readonly<Record<Field['kind'], string>> = {
+  text: 'text',
+  number: 'number',
+  boolean: 'true or false',
+  json: 'JSON',
 }
 
 interface FieldProps {
@@ -97,7 +131,8 @@ interface FieldProps {
 }
 
 function FieldInput({ field, text, onText }: FieldProps) {
-  const { name, kind, choices, description, isRequired } = field
+  const { name, kind, choices, description, usual, isRequired } = field
+  const hint = usual === '' ? undefined : `usually ${toLabel(usual)}`
   const id = `argument-${name}`
   const common = {
     id,
@@ -110,13 +145,13 @@ function FieldInput({ field, text, onText }: FieldProps) {
       <label for={id}>
         <code>{toLabel(name)}</code>{' '}
         <span class="note">
-          {kind}
+          {KINDS[kind]}
           {isRequired && ', required'}
         </span>
       </label>
       {choices && (
         <select {...common}>
-          <option value="">(left out)</option>
+          <option value="">(left out{hint !== undefined && `, ${hint}`})</option>
           {choices.map((choice) => (
             <option key={choice} value={choice}>
               {choice}
@@ -124,9 +159,9 @@ function FieldInput({ field, text, onText }: FieldProps) {
           ))}
         </select>
       )}
-      {!choices && kind === 'json' && <textarea {...common} rows={3} spellcheck={false} placeholder="JSON" />}
+      {!choices && kind === 'json' && <textarea {...common} rows={3} spellcheck={false} placeholder={hint ?? 'JSON'} />}
       {!choices && kind !== 'json' && (
-        <input {...common} type="text" inputMode={kind === 'number' ? 'decimal' : 'text'} />
+        <input {...common} type="text" placeholder={hint} inputMode={kind === 'number' ? 'decimal' : 'text'} />
       )}
       {description !== '' && (
         <p class="note" id={`${id}-note`}>

@@ -5,12 +5,14 @@ import {
   Virtualizer,
   type VirtualItem,
 } from '@tanstack/virtual-core'
-import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 export interface VirtualOptions {
   readonly count: number
   /** The height of every row, in pixels. */
   readonly height: number
+  /** A row that is larger than the others. */
+  readonly large?: { readonly index: number; readonly height: number } | undefined
 }
 
 export interface Virtual {
@@ -23,12 +25,12 @@ export interface Virtual {
 }
 
 /** Rows that exist only while they can be seen, so that long lists stay quick. */
-export function useVirtual({ count, height }: VirtualOptions): Virtual {
+export function useVirtual({ count, height, large }: VirtualOptions): Virtual {
   const scroller = useRef<HTMLDivElement | null>(null)
   const [, draw] = useReducer<number, void>((times) => times + 1, 0)
   const options = {
     count,
-    estimateSize: () => height,
+    estimateSize: (index: number) => (index === large?.index ? large.height : height),
     getScrollElement: () => scroller.current,
     observeElementRect,
     observeElementOffset,
@@ -40,6 +42,7 @@ export function useVirtual({ count, height }: VirtualOptions): Virtual {
   virtualizer.setOptions(options)
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
   useLayoutEffect(() => virtualizer._willUpdate())
+  useEffect(() => virtualizer.measure(), [large?.index])
   return {
     scroller,
     items: virtualizer.getVirtualItems(),

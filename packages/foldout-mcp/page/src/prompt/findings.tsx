@@ -1,8 +1,8 @@
-import type { FoldFinding } from '../../../src/inspector/protocol.ts'
+import type { FoldFinding, SectionState } from '../../../src/inspector/protocol.ts'
 import { formatNumber, toLabel } from '../format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
-import { cursor, view } from './state.ts'
+import { cursor, show, view } from './state.ts'
 
 const KINDS: Readonly<Record<FoldFinding['kind'], { readonly label: string; readonly tone: string }>> = {
   'costs-more-folded': { label: 'Show', tone: 'bad' },
@@ -10,6 +10,13 @@ const KINDS: Readonly<Record<FoldFinding['kind'], { readonly label: string; read
   'show-cheap': { label: 'Show', tone: 'fold' },
   fold: { label: 'Fold', tone: 'accent' },
   'write-summary': { label: 'Summarize', tone: 'accent' },
+}
+
+/** How a section is shown if the advice is followed. What needs another text cannot be tried here. */
+const STATES: Readonly<Partial<Record<FoldFinding['kind'], SectionState>>> = {
+  'costs-more-folded': 'open',
+  'show-cheap': 'open',
+  fold: 'folded',
 }
 
 /** What the fold linter found, the largest saving first. */
@@ -26,6 +33,9 @@ export function Findings({ findings }: { readonly findings: readonly FoldFinding
         <tr>
           <th scope="col">Change</th>
           <th scope="col">Why</th>
+          <th scope="col">
+            <span class="hidden">Try</span>
+          </th>
           <th scope="col" class="number">
             Tokens saved
           </th>
@@ -45,12 +55,30 @@ export function Findings({ findings }: { readonly findings: readonly FoldFinding
                 </button>
               )}
             </th>
+            <td>
+              {STATES[kind] !== undefined && path !== undefined && (
+                <button
+                  type="button"
+                  aria-label={`Try it: ${toLabel(message)}`}
+                  onClick={() => attempt(path, STATES[kind])}
+                >
+                  Try it
+                </button>
+              )}
+            </td>
             <td class="number strong">{saves > 0 ? formatNumber(saves) : ''}</td>
           </tr>
         ))}
       </tbody>
     </table>
   )
+}
+
+/** Shows a section as a finding says, so that text, tools and tokens can be compared. */
+function attempt(path: string, state: SectionState | undefined): void {
+  if (state === undefined) return
+  select(path)
+  show(path, state)
 }
 
 /** Makes a section the chosen one in the tree. */

@@ -61,8 +61,13 @@ function compare(before: PromptView, after: PromptView): Change | undefined {
 /** Opens a folded section, or folds an open one. Those around it are opened with it. */
 export function toggle({ path, state, canFold }: SectionRow): void {
   if (state === 'open' && !canFold) return
+  show(path, state === 'open' ? 'folded' : 'open')
+}
+
+/** Opens or folds one section. */
+export function show(path: string, state: SectionState): void {
   const next = { ...visibility.value }
-  if (state === 'open') next[path] = 'folded'
+  if (state === 'folded') next[path] = 'folded'
   else {
     const keys = path.split('.')
     for (let depth = 1; depth <= keys.length; depth++) next[keys.slice(0, depth).join('.')] = 'open'

@@ -1,21 +1,44 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { RunView } from '../../../src/inspector/protocol.ts'
+import type { ChartPoint } from '../../../src/inspector/protocol.ts'
 import { formatNumber, formatShort } from '../format.ts'
 import { theme } from '../theme.ts'
-import { chosenRequest } from './state.ts'
 
 const HEIGHT = 190
 
+/** What the chart shows, and how it is called. */
+export interface ChartData {
+  readonly chart: readonly ChartPoint[]
+  readonly window?: number | undefined
+  readonly words: ChartWords
+  /** Chooses the request of a point that is clicked. */
+  onChoose?(request: number): void
+}
+
+export interface ChartWords {
+  /** The line that is filled. */
+  readonly now: string
+  readonly everything: string
+  /** Missing if it is not known what was cached. */
+  readonly cached?: string
+  /** What is counted along the axis. */
+  readonly unit: string
+  /** What the highest point is. */
+  readonly mark: string
+  /** Whether it is something to look out for. */
+  readonly isWarning: boolean
+}
+
 /** Context per request against everything in full and the model's window. A sentence says the same. */
-export function Chart({ shown }: { readonly shown: RunView }) {
+export function Chart({ shown }: { readonly shown: ChartData }) {
   const host = useRef<HTMLDivElement>(null)
-  const { chart, window: limit } = shown
+  const { chart, window: limit, words } = shown
   const scheme = theme.value
+  const [pointed, setPointed] = useState<ChartPoint | undefined>(undefined)
   useEffect(() => {
     const element = host.current
     if (!element || chart.length === 0) return undefined
-    const plot = new uPlot(createOptions(element, shown), toData(shown), element)
+    const plot = new uPlot(createOptions(element, shown, setPointed), toData(shown), element)
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
     observer.observe(element)
     return () => {
@@ -26,50 +49,61 @@ export function Chart({ shown }: { readonly shown: RunView }) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="key now">context</span>
-        <span class="key cached">of it cached</span>
-        <span class="key everything">everything in full (estimated)</span>
+        <span class="key now">{words.now}</span>
+        {words.cached !== undefined && <span class="key cached">{words.cached}</span>}
+        <span class="key everything">{words.everything} (estimated)</span>
         {limit !== undefined && (
           <span class="key limit">
             window {formatNumber(limit)}
             {limit > getTop(getHighest(shown), limit) && ', above the chart'}
           </span>
         )}
-        <span class="note">{describe(shown)}</span>
+        <span class="note">{pointed ? describePoint(pointed, words) : describe(shown)}</span>
       </figcaption>
       <div ref={host} class="plot" role="img" aria-label={describe(shown)} />
     </figure>
   )
 }
 
-function findPeak({ chart }: RunView) {
-  return chart.reduce<RunView['chart'][number] | undefined>(
+function describePoint({ request, context, cached, everything }: ChartPoint, words: ChartWords): string {
+  const name = `${words.unit.slice(0, 1).toUpperCase()}${words.unit.slice(1)} ${formatNumber(request)}`
+  const ofCache = words.cached === undefined ? '' : `, ${formatNumber(cached)} cached`
+  return `${name}: ${formatNumber(context)} tokens${ofCache}; ${words.everything} about ${formatNumber(everything)}.`
+}
+
+function findPeak({ chart }: ChartData) {
+  return chart.reduce<ChartPoint | undefined>(
     (best, point) => (best === undefined || point.context > best.context ? point : best),
     undefined,
   )
 }
 
-function describe(shown: RunView): string {
+function describe(shown: ChartData): string {
   const peak = findPeak(shown)
-  if (!peak) return 'No request yet.'
+  const { unit, everything: name, mark } = shown.words
+  if (!peak) return `No ${unit} yet.`
   const most = Math.max(...shown.chart.map(({ everything }) => everything))
-  return `Peak ${formatNumber(peak.context)} tokens at request ${peak.request}; with everything in full about ${formatNumber(most)}.`
+  return `${mark.slice(0, 1).toUpperCase()}${mark.slice(1)} ${formatNumber(peak.context)} tokens at ${unit} ${formatNumber(peak.request)}; ${name} about ${formatNumber(most)}.`
 }
 
-function getHighest({ chart }: RunView): number {
+function getHighest({ chart }: ChartData): number {
   return Math.max(0, ...chart.map(({ context, everything }) => Math.max(context, everything)))
 }
 
-function toData({ chart }: RunView): uPlot.AlignedData {
+function toData({ chart, words }: ChartData): uPlot.AlignedData {
   return [
     chart.map(({ request }) => request),
     chart.map(({ everything }) => everything),
     chart.map(({ context }) => context),
-    chart.map(({ cached }) => cached),
+    ...(words.cached === undefined ? [] : [chart.map(({ cached }) => cached)]),
   ]
 }
 
-function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
+function createOptions(
+  element: HTMLElement,
+  shown: ChartData,
+  onPoint: (point: ChartPoint | undefined) => void,
+): uPlot.Options {
   const style = getComputedStyle(element)
   const color = (name: string): string => resolveColor(element, style.getPropertyValue(name))
   const muted = color('--muted')
@@ -77,7 +111,7 @@ function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
   const axis = { stroke: muted, grid, ticks: { show: false }, gap: 6, font: `11px ${style.fontFamily}` }
   const few = shown.chart.length < 60
   const marks = {
-    peak: color('--bad'),
+    peak: color(shown.words.isWarning ? '--bad' : '--bar'),
     limit: color('--bad'),
     text: color('--ink'),
     behind: color('--surface'),
@@ -108,16 +142,20 @@ function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
         fill: color('--accent-soft'),
         points: { show: few, size: 6, fill: color('--bar') },
       },
-      { stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } },
+      ...(shown.words.cached === undefined
+        ? []
+        : [{ stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } }]),
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, shown, marks)],
-      setCursor: [
-        (plot) => {
-          const point = shown.chart[plot.cursor.idx ?? -1]
-          if (point) chosenRequest.value = point.request
-        },
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', () => {
+            const point = shown.chart[plot.cursor.idx ?? -1]
+            if (point) shown.onChoose?.(point.request)
+          }),
       ],
+      setCursor: [(plot) => onPoint(shown.chart[plot.cursor.idx ?? -1])],
     },
   }
 }
@@ -130,7 +168,7 @@ function getTop(high: number, limit: number | undefined): number {
 
 function drawMarks(
   plot: uPlot,
-  shown: RunView,
+  shown: ChartData,
   colors: { readonly peak: string; readonly limit: string; readonly text: string; readonly behind: string },
 ): void {
   const { ctx, bbox } = plot
@@ -159,11 +197,11 @@ function drawMarks(
     ctx.font = `600 ${11 * ratio}px system-ui, sans-serif`
     const isRight = x > bbox.left + bbox.width - 90 * ratio
     ctx.textAlign = isRight ? 'right' : 'left'
-    const label = `peak ${formatNumber(peak.context)}`
+    const label = `${shown.words.mark} ${formatNumber(peak.context)}`
     const [left, top] = [x + (isRight ? -10 : 10) * ratio, y - 8 * ratio]
     // A line may cross it.
     ctx.strokeStyle = colors.behind
-    ctx.lineWidth = 4 * ratio
+    ctx.lineWidth = 7 * ratio
     ctx.lineJoin = 'round'
     ctx.strokeText(label, left, top)
     ctx.fillText(label, left, top)

@@ -21,54 +21,56 @@ export function Questions({ shown }: { readonly shown: RunView }) {
   const forkHere = async (): Promise<void> => setFork(await call('runs/fork', { id: shown.id, request }))
   return (
     <div class="questions">
-      <div class="field">
-        <label for="request">Request</label>
-        <input
-          id="request"
-          type="number"
-          min={1}
-          max={Math.max(1, shown.requests)}
-          value={request}
-          onInput={({ currentTarget }) => (chosenRequest.value = Math.max(1, Number(currentTarget.value) || 1))}
-        />
-      </div>
       <form
         onSubmit={(event) => {
           event.preventDefault()
           attempt(ask())
         }}
       >
-        <h2>Why was a tool not offered here?</h2>
-        <div class="field">
-          <label for="why-tool">Tool</label>
-          <input
-            id="why-tool"
-            list="why-tools"
-            value={tool}
-            onInput={({ currentTarget }) => setTool(currentTarget.value)}
-          />
-          <datalist id="why-tools">
-            {shown.tools.slice(0, 500).map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
+        <h2>Why was a tool not offered?</h2>
+        <div class="asking">
+          <div class="field">
+            <label for="request">Request</label>
+            <input
+              id="request"
+              type="number"
+              min={1}
+              max={Math.max(1, shown.requests)}
+              value={request}
+              onInput={({ currentTarget }) => (chosenRequest.value = Math.max(1, Number(currentTarget.value) || 1))}
+            />
+          </div>
+          <div class="field">
+            <label for="why-tool">Tool</label>
+            <input
+              id="why-tool"
+              list="why-tools"
+              value={tool}
+              onInput={({ currentTarget }) => setTool(currentTarget.value)}
+            />
+            <datalist id="why-tools">
+              {shown.tools.slice(0, 500).map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </div>
+          <button type="submit" class="primary" disabled={tool.trim() === ''}>
+            Explain
+          </button>
         </div>
-        <button type="submit" class="primary" disabled={tool.trim() === ''}>
-          Explain
-        </button>
         <p role="status" class={`answer${why?.isOffered ? ' offered' : ''}`}>
           {why && <Exact text={why.reason} />}
         </p>
       </form>
       <section aria-label="Fork">
-        <h2>Fork from here</h2>
+        <h2>Fork from request {request}</h2>
         <p class="note">
           A new run with its own id, which continues as if request {request} had not been answered. Approvals of this
           run do not count in it.
         </p>
         <p class="call-actions">
           <button type="button" onClick={() => attempt(forkHere())} disabled={shown.requests === 0}>
-            Fork from request {request}
+            Fork
           </button>
           {fork && <CopyButton text={fork.json} label="Copy the state" />}
         </p>

@@ -1,10 +1,19 @@
 import { signal } from '@preact/signals'
-import type { RunMessage, RunStep, RunSummary, RunView } from '../../../src/inspector/protocol.ts'
+import type {
+  ClientSummary,
+  ClientView,
+  RunMessage,
+  RunStep,
+  RunSummary,
+  RunView,
+} from '../../../src/inspector/protocol.ts'
 import { call } from '../connection.ts'
 
-export const runs = signal<readonly RunSummary[] | undefined>(undefined)
-export const run = signal<RunView | undefined>(undefined)
+export const runs = signal<readonly (RunSummary | ClientSummary)[] | undefined>(undefined)
+export const run = signal<RunView | ClientView | undefined>(undefined)
 export const problem = signal<string | undefined>(undefined)
+/** Why the run that was asked for cannot be shown. */
+export const runProblem = signal<string | undefined>(undefined)
 /** The request that is looked at, from 1. */
 export const chosenRequest = signal(1)
 
@@ -17,14 +26,19 @@ export async function refreshList(): Promise<void> {
   }
 }
 
+let latest = 0
+
+/** Asks for a run. An answer that is overtaken by a later one is left out. */
 export async function refreshRun(id: string): Promise<void> {
+  const mine = ++latest
   try {
     const next = await call('runs/get', { id })
+    if (mine !== latest) return
     if (run.value?.id !== id) chosenRequest.value = 1
     run.value = next
-    problem.value = undefined
+    runProblem.value = undefined
   } catch (error) {
-    problem.value = (error as Error).message
+    if (mine === latest) runProblem.value = (error as Error).message
   }
 }
 

@@ -12,6 +12,7 @@ import { isTraffic, readTraffic, toCatalogRecording } from '../../gateway/traffi
 import { createAdviceSource } from '../../inspector/advice/source.ts'
 import { createApprovalSource } from '../../inspector/catalog/approvals.ts'
 import { createCatalogSource, type CatalogSource } from '../../inspector/catalog/source.ts'
+import { createClientStore, type ClientStore } from '../../inspector/clients/store.ts'
 import { createInspector, type InspectorSource } from '../../inspector/inspector.ts'
 import { createPromptSource } from '../../inspector/prompt/source.ts'
 import { serveRuns } from '../../inspector/runs/resources.ts'
@@ -54,24 +55,25 @@ export async function inspect(
   try {
     const store = createRunStore()
     const redactor = createRedactor(createSecrets(findSecretValues(surroundings.env)))
-    const runs = createRunSource(store, redactor)
-    opened.push({ sources: [], close: async () => store.close() })
+    const clients = createClientStore()
+    const runs = createRunSource(store, { redactor, clients })
+    opened.push({ sources: [], close: async () => closeAll(store, clients) })
     if (options.mcp) return await serveRecording(target, { store, redactor }, surroundings)
     const served = serveRuns(store, redactor)
     opened.push({ sources: [], close: () => served.close() })
     const module = options.prompt ?? (target !== undefined && isModule(target) ? target : undefined)
     const prompt = module === undefined ? undefined : await loadPrompt(module, options)
-    const use = target === undefined || target === module ? undefined : await openRecording(target, store)
+    const use = target === undefined || target === module ? undefined : await openRecording(target, store, clients)
     const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
     if (hasServers) opened.push(await openServers(options, surroundings))
-    const getUse = use && (async () => use)
     const others = [
       ...(prompt ? [toSource(prompt)] : []),
       ...opened.flatMap((each) => each.sources),
-      ...(prompt || use ? [createAdviceSource({ runs: store, prompt, getUse })] : []),
+      ...(prompt || use ? [createAdviceSource({ runs: store, prompt, getUse: use, clients })] : []),
     ]
-    // Other processes can send their runs to any inspector. The runs come first if the user asked for runs.
-    const sources = store.runs.length > 0 ? [runs, ...others] : [...others, runs]
+    // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
+    const isAsked = store.runs.length > 0 || clients.clients.length > 0
+    const sources = isAsked ? [runs, ...others] : [...others, runs]
     const title = target ?? module ?? (hasServers ? getConfigFiles(options).join(', ') : 'Recorded runs')
     const { handle: mcp } = served
     const inspector = await createInspector(sources, { title, port: options.port, mcp })
@@ -92,8 +94,9 @@ async function serveRecording(
 ): Promise<number> {
   if (target === undefined || isModule(target))
     throw new UsageError('Name the recording to serve: foldout inspect runs.jsonl --mcp')
-  if (await openRecording(target, store))
-    throw new UsageError(`${target} is gateway traffic. foldout inspect --mcp serves recordings of runs.`)
+  if (await isTraffic(target))
+    throw new UsageError(`${target} is traffic of a gateway. foldout inspect --mcp serves recordings of runs.`)
+  await openRecording(target, store)
   const served = serveRuns(store, redactor)
   try {
     const { closed } = await served.stdio()
@@ -113,17 +116,31 @@ function isModule(target: string): boolean {
   return /\.[cm]?[jt]sx?(#.*)?$/.test(target)
 }
 
-/** Reads a recording of runs and follows it as it grows, or reads gateway traffic to learn the core tools from. */
-async function openRecording(target: string, store: RunStore): Promise<CatalogRecording | undefined> {
+/**
+ * Reads a recording of runs, or traffic of the gateway, and follows it while it grows. Returns what says how tools are used, if it is
+ * traffic.
+ */
+async function openRecording(
+  target: string,
+  store: RunStore,
+  clients?: ClientStore,
+): Promise<(() => Promise<CatalogRecording>) | undefined> {
   if (!statSync(target, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`There is no file ${target}. Name a recording, or a module that exports a prompt.`)
-  if (await isTraffic(target)) return toCatalogRecording(await readTraffic(target))
+  if (clients && (await isTraffic(target))) {
+    await clients.follow(target)
+    return async () => toCatalogRecording(await readTraffic(target))
+  }
   await store.follow(target)
   if (store.runs.length === 0 && store.skipped > 0)
     throw new UsageError(
       `${target} is not a recording of runs. Record them with recordRun() or createFileRecorder() of foldout/node.`,
     )
   return undefined
+}
+
+function closeAll(...stores: readonly { close(): void }[]): void {
+  for (const store of stores) store.close()
 }
 
 function toSource({ bound, library, telemetry }: LoadedPrompt): InspectorSource {

@@ -1,5 +1,5 @@
 import { isUnknown, type Catalog } from 'foldout/catalog'
-import { summarizeResult } from '../../gateway/traffic/record.ts'
+import { summarizeResult } from '../../gateway/traffic/lines.ts'
 import { readTraffic, type RecordedTraffic } from '../../gateway/traffic/recording.ts'
 import { EXIT } from '../exit-codes.ts'
 import { withServers, type ServerOptions, type Surroundings } from '../session.ts'

@@ -70,10 +70,15 @@ describe('R58 foldout serve --record', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
-    expect(lines.map(({ type }) => type)).toEqual(['start', 'list', 'search', 'search', 'call', 'call', 'call', 'call'])
-    expect(lines[2]).toMatchObject({ query: 'the weather ***', isRedacted: true })
-    expect(lines[4]).toMatchObject({ tool: 'shop/refund_order', arguments: { order: 'A-1', api_key: '***' }, ok: true })
-    expect(lines.slice(5, 7).map((line) => line['arguments'])).toEqual(
+    const types = ['start', 'client', 'list', 'search', 'search', 'call', 'call', 'call', 'call', 'request']
+    expect(lines.map(({ type }) => type)).toEqual(types)
+    expect(lines[1]).toMatchObject({ client: 'client-1', name: 'test' })
+    expect(lines[2]).toMatchObject({ exposure: 'hybrid', all: 3, allTokens: expect.any(Number) })
+    expect(lines[3]).toMatchObject({ query: 'the weather ***', isRedacted: true, answer: { isFolded: false } })
+    expect(lines[5]).toMatchObject({ tool: 'shop/refund_order', arguments: { order: 'A-1', api_key: '***' }, ok: true })
+    expect(lines[9]).toMatchObject({ tool: 'use_tool', arguments: { name: 'nothing' }, ok: false })
+    expect(text).not.toContain('"message"')
+    expect(lines.slice(6, 8).map((line) => line['arguments'])).toEqual(
       expect.arrayContaining([{ city: 'Oslo' }, { token: '***' }]),
     )
     expect(text).not.toMatch(/key-of-the-refund|a-secret|value-of-the-shop|"pid"/)

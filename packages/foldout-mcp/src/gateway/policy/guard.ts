@@ -1,4 +1,5 @@
 import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import { getRequest, type OnTraffic, type Traffic } from '../traffic/traffic.ts'
 import type { AuditOutcome } from './audit/audit-store.ts'
 import type { Policy } from './policy.ts'
 import { NOBODY, type Decision, type ToolFacts, type Who } from './rules.ts'
@@ -20,7 +21,7 @@ export interface Guard {
   protect(server: GuardedServer, tools: readonly RawTool[]): readonly RawTool[]
 }
 
-export function createGuard(policy: Policy, preset: string): Guard {
+export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffic): Guard {
   const getFacts = (server: GuardedServer, { name, annotations }: RawTool): ToolFacts => {
     const own = server.findOwnName(name) ?? name
     return { preset, server: server.name, names: own === name ? [name] : [own, name], annotations }
@@ -42,7 +43,8 @@ export function createGuard(policy: Policy, preset: string): Guard {
           // Most calls are allowed and not logged, and skip all of this.
           if (decision.action === 'allow' && !isCounted && !policy.audit) return call(args, context)
           const takeQuota = (): Promise<string | undefined> => policy.quotas.take(who, facts)
-          return callChecked({ policy, preset, server, tool: tool.name, decision, takeQuota, call }, args, context)
+          const checked = { policy, preset, server, tool: tool.name, decision, takeQuota, call, onTraffic }
+          return callChecked(checked, args, context)
         }
         return { ...tool, call: check }
       })
@@ -63,6 +65,7 @@ interface CheckedCall {
   /** Counts the call. Returns why it must not run, if a quota is used up. */
   readonly takeQuota: () => Promise<string | undefined>
   readonly call: NonNullable<RawTool['call']>
+  readonly onTraffic: OnTraffic | undefined
 }
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -76,12 +79,16 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
     return seen.result
   } finally {
     const { client } = context
+    const { preset, decision: rule, onTraffic } = checked
+    const tool = `${checked.server.name}/${checked.tool}`
+    const decision = getDecision(rule, seen)
+    if (decision) onTraffic?.({ type: 'decision', preset, tool, arguments: args, decision, request: getRequest() })
     audit?.note({
       client: client && { id: client.id, name: client.name, user: client.principal },
-      preset: checked.preset,
-      tool: `${checked.server.name}/${checked.tool}`,
+      preset,
+      tool,
       arguments: args,
-      outcome: getOutcome(checked.decision, seen, context),
+      outcome: getOutcome(rule, seen, context),
       durationMs: Math.round(performance.now() - start),
       bytes: countBytes(seen.result),
     })
@@ -124,6 +131,17 @@ async function decideAndCall(
   }
   return policy.approvals.run(request, context, run)
 }
+
+/** What a rule or a quota decided; undefined for a call that was simply allowed. */
+function getDecision({ action }: Decision, { hasRun, isOverQuota, result }: Seen): CallDecision | undefined {
+  if (isOverQuota) return 'over quota'
+  if (action === 'allow') return undefined
+  if (action === 'deny') return 'denied'
+  if (hasRun) return 'approved'
+  return result?.['resultType'] === 'input_required' ? 'asked' : 'not approved'
+}
+
+type CallDecision = Extract<Traffic, { type: 'decision' }>['decision']
 
 function getOutcome(
   { action }: Decision,

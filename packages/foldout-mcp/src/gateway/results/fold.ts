@@ -1,5 +1,5 @@
 import type { CallResult, ToolContent } from 'foldout/catalog'
-import { isObject } from '../fields.ts'
+import { isObject, isSmall } from '../fields.ts'
 import { FIRST_TOKENS, KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
 import { countLines } from './thread/lines.ts'
 import { cutToTokens, formatNumber, loadCounter, type CountTokens } from './tokens.ts'
@@ -57,22 +57,7 @@ export function mayExceed({ content, structuredContent }: CallResult, limit: num
   return left < 0 || !isSmall(structuredContent, limit)
 }
 
-/** Whether a value has roughly no more than this many characters. */
-function isSmall(value: unknown, limit: number): boolean {
-  let left = limit
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0 && left >= 0) {
-    const next = waiting.pop()
-    left -= typeof next === 'string' ? next.length + 2 : 4
-    if (typeof next !== 'object' || next === null) continue
-    const inner: readonly unknown[] = Array.isArray(next) ? next : [...Object.keys(next), ...Object.values(next)]
-    if (inner.length > left) return false
-    for (const one of inner) waiting.push(one)
-  }
-  return left >= 0
-}
-
-/** Counts texts together, because a model reads them together. Resources have names, so each is counted separately. */
+/** Texts are counted together, because a model reads them together. Resources have names, so each stands for itself. */
 function findLarge(
   { content, structuredContent }: CallResult,
   limit: number,

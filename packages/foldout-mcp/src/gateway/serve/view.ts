@@ -18,7 +18,7 @@ import type { Policy } from '../policy/policy.ts'
 import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
-import { watchTools, type Traffic } from '../traffic/traffic.ts'
+import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
@@ -52,7 +52,7 @@ export interface ViewOptions {
   untilStarted(): Promise<void>
   /** The name of the preset, for traffic events. */
   readonly name: string
-  readonly onTraffic: ((traffic: Traffic) => void) | undefined
+  readonly onTraffic: OnTraffic | undefined
   readonly policy: Policy
   /** Says why there is no such task here. */
   readonly explainTask: (id: string) => Promise<string>
@@ -64,7 +64,7 @@ export interface ViewOptions {
 let lastView = 0
 
 export async function createView({ preset, name, policy, onTraffic, ...options }: ViewOptions): Promise<View> {
-  const guard = createGuard(policy, name)
+  const guard = createGuard(policy, name, onTraffic)
   const select = (server: GatewayServer, who: Who, features: ViewFeatures): readonly RawTool[] => {
     const tools = guard.filter(server, selectTools(preset, server.name, server.tools), who)
     return guard.protect(server, watchTools(tools, name, onTraffic)).map((tool) => showPage(tool, server, features))
@@ -77,7 +77,8 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
   const scope = `view-${++lastView}`
   const toScoped = <Client extends CallClient>(client: Client): Client => ({ ...client, id: `${scope}/${client.id}` })
   const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
-  const exposure = scopeClients(awaitTools(options.results.expose(listed), options), toScoped)
+  const scoped = scopeClients(awaitTools(options.results.expose(listed), options), toScoped)
+  const exposure = watchClients(scoped, name, onTraffic)
 
   const profiles = createProfiles(
     (who) => {
@@ -104,7 +105,10 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
     onError: options.onError,
     ...dropUndefined({ authorize: policy.authorize }),
     catalogFor: (client) => profiles.get(toWho({ client })).catalog,
-    features: (client) => profiles.get(toWho({ client })).features.forClient(client),
+    features(client) {
+      if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
+      return profiles.get(toWho({ client })).features.forClient(client)
+    },
     ...dropUndefined({ instructions: options.instructions }),
     // Presets do not share sessions.
     ...(options.sessions ? { sessions: { store: options.sessions, namespace: `foldout/${name}` } } : {}),
@@ -152,7 +156,8 @@ function createViewCatalog(
   })
   // Embed the tools before the first search, which comes sooner or later.
   if (embed) catalog.ready().catch(onError)
-  if (onTraffic) catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: name, catalog, event }))
+  if (onTraffic)
+    catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: name, catalog, event, request: getRequest() }))
   return catalog
 }
 

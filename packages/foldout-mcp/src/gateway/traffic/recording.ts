@@ -3,13 +3,39 @@ import type { CatalogRecording } from 'foldout/catalog'
 import * as z from 'zod'
 import { UsageError } from '../config/config.ts'
 
-/** `run` distinguishes gateways that write to the same file, at once or one after the other. */
-const common = { run: z.string(), at: z.string(), preset: z.string(), client: z.string() }
+/** `run` tells the gateways apart that write to one file, or wrote to it one after the other. */
+const common = {
+  run: z.string(),
+  at: z.string(),
+  preset: z.string(),
+  client: z.string(),
+  /** What the client calls itself, and whose token it has. */
+  name: z.string().optional(),
+  user: z.string().optional(),
+}
 const count = z.number().min(0)
+const answerSize = z.object({ tokens: count, bytes: count, isFolded: z.boolean(), durationMs: count.optional() })
+/** What the client got, and what it says if it failed and somebody looks on. Of a call with several lines, the last one has it. */
+const answered = { answer: answerSize.optional(), message: z.string().optional() }
+
+/** How large an answer to a client was. */
+export type AnswerSize = z.infer<typeof answerSize>
 
 const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), version: z.literal(1), run: z.string(), at: z.string(), foldout: z.string() }),
-  z.object({ type: z.literal('list'), ...common, exposure: z.string(), tools: count, tokens: count }),
+  z.object({ type: z.literal('client'), ...common }),
+  z.object({
+    type: z.literal('list'),
+    ...common,
+    exposure: z.string(),
+    tools: count,
+    tokens: count,
+    /** How many tools there are, and what listing all of them would cost. */
+    all: count.optional(),
+    allTokens: count.optional(),
+  }),
+  /** How the client is shown the tools, and why. */
+  z.object({ type: z.literal('exposure'), ...common, exposure: z.string(), reason: z.string() }),
   z.object({
     type: z.literal('search'),
     ...common,
@@ -17,8 +43,9 @@ const lineSchema = z.discriminatedUnion('type', [
     isRedacted: z.boolean(),
     hits: z.array(z.string()),
     tokens: count,
+    ...answered,
   }),
-  z.object({ type: z.literal('definition'), ...common, tool: z.string(), tokens: count }),
+  z.object({ type: z.literal('definition'), ...common, tool: z.string(), tokens: count, ...answered }),
   z.object({
     type: z.literal('call'),
     ...common,
@@ -32,6 +59,19 @@ const lineSchema = z.discriminatedUnion('type', [
     wrappingTokens: count,
     toolTokens: count,
     result: z.object({ hash: z.string(), bytes: count }).optional(),
+    decision: z.enum(['approved', 'asked', 'not approved', 'denied', 'over quota']).optional(),
+    ...answered,
+  }),
+  /** A call that ran no tool of the catalog: it read a folded result, or named a tool that there is not. */
+  z.object({
+    type: z.literal('request'),
+    ...common,
+    tool: z.string(),
+    arguments: z.unknown(),
+    isRedacted: z.boolean(),
+    ok: z.boolean(),
+    durationMs: count,
+    ...answered,
   }),
 ])
 
@@ -66,8 +106,8 @@ export async function readTraffic(file: string): Promise<readonly RecordedTraffi
   const lines = text.split('\n')
   return lines.flatMap((line, i) => {
     if (line.trim() === '') return []
-    const parsed = lineSchema.safeParse(parseLine(line))
-    if (parsed.success) return parsed.data.type === 'start' ? [] : [parsed.data]
+    const parsed = readTrafficLine(line)
+    if (parsed) return parsed.type === 'start' ? [] : [parsed]
     if (i === lines.length - 1) return []
     throw new UsageError(
       `Line ${i + 1} of ${file} is not gateway traffic. Record some with: foldout serve --record <file>`,
@@ -75,19 +115,23 @@ export async function readTraffic(file: string): Promise<readonly RecordedTraffi
   })
 }
 
-function parseLine(line: string): unknown {
+/** A line of a recording; undefined if it is not one. */
+export function readTrafficLine(text: string): TrafficLine | undefined {
   try {
-    return JSON.parse(line)
+    return lineSchema.safeParse(JSON.parse(text)).data
   } catch {
     return undefined
   }
 }
 
-/** Converts traffic to the use a catalog records, from which core tools can be learned. */
+const USES: ReadonlySet<RecordedTraffic['type']> = new Set(['list', 'search', 'definition', 'call'])
+
+/** The same use as a catalog records it, from which a core can be learned. */
 export function toCatalogRecording(traffic: readonly RecordedTraffic[]): CatalogRecording {
   const byClient = new Map<string, RecordedTraffic[]>()
   const tokens = new Map<string, number>()
   for (const line of traffic) {
+    if (!USES.has(line.type)) continue
     const id = `${line.run}/${line.preset}/${line.client}`
     const lines = byClient.get(id)
     if (lines) lines.push(line)

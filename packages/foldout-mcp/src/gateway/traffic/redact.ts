@@ -1,4 +1,5 @@
 import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/redact.ts'
+import { isSmall } from '../fields.ts'
 import type { Secrets } from '../policy/secrets.ts'
 import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH } from './limits.ts'
 
@@ -44,7 +45,8 @@ export function createRedactor(secrets: Pick<Secrets, 'hide'>): Redactor {
     },
     redactJson(given) {
       try {
-        // Measured first: a value of many megabytes is not worth copying.
+        // Measured first: a value of many megabytes is not worth writing, let alone copying.
+        if (!isSmall(given, 4 * MAX_RECORDED_CHARACTERS)) return { value: undefined, isRedacted: true }
         const before = JSON.stringify(given) ?? 'null'
         if (before.length > MAX_RECORDED_CHARACTERS) return { value: undefined, isRedacted: true }
         const value = redact(given, 0)

@@ -1,4 +1,15 @@
-import type { CallContext, CallResult, Catalog, CatalogEvent, RawTool } from 'foldout/catalog'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  changeExposed,
+  type CallClient,
+  type CallContext,
+  type CallResult,
+  type Catalog,
+  type CatalogEvent,
+  type ExposedCatalog,
+  type Exposure,
+  type RawTool,
+} from 'foldout/catalog'
 
 /**
  * What clients do: they list, search and call tools. Arguments and results are unredacted.
@@ -9,9 +20,26 @@ import type { CallContext, CallResult, Catalog, CatalogEvent, RawTool } from 'fo
  * }
  */
 export type Traffic =
-  /** An event of a preset's catalog. The empty name means all servers. */
-  | { readonly type: 'catalog'; readonly preset: string; readonly catalog: Catalog; readonly event: CatalogEvent }
-  /** A server answered a call, or the call failed. */
+  /** A client connected. Requests over HTTP may come without a connection. */
+  | {
+      readonly type: 'client'
+      readonly preset: string
+      /** As in events of the catalog. */
+      readonly client: string
+      /** As it calls itself. */
+      readonly name: string | undefined
+      readonly user: string | undefined
+    }
+  /** An event of the catalog that a preset shows; the empty name is that of everything. */
+  | {
+      readonly type: 'catalog'
+      readonly preset: string
+      readonly catalog: Catalog
+      readonly event: CatalogEvent
+      /** The call of a client in which it happened. */
+      readonly request: number | undefined
+    }
+  /** A server answered a call, or failed to. */
   | {
       readonly type: 'call'
       readonly preset: string
@@ -22,13 +50,88 @@ export type Traffic =
       readonly isError: boolean
       /** Missing if the call was aborted. */
       readonly result: CallResult | undefined
+      /** The call of a client in which it happened; undefined if none made it. */
+      readonly request: number | undefined
     }
+  /** A rule or a quota decided on a call. Calls that are allowed without a question are not told of. */
+  | {
+      readonly type: 'decision'
+      readonly preset: string
+      /** `server/tool`. */
+      readonly tool: string
+      readonly arguments: Readonly<Record<string, unknown>>
+      readonly decision: 'approved' | 'asked' | 'not approved' | 'denied' | 'over quota'
+      readonly request: number | undefined
+    }
+  /** A client got the answer to a call. What happened in it was told before, with the same `request`. */
+  | {
+      readonly type: 'answer'
+      readonly preset: string
+      readonly request: number
+      /** As in events of the catalog. */
+      readonly client: string
+      readonly name: string | undefined
+      readonly user: string | undefined
+      /** The tool that the client called, such as `use_tool`. */
+      readonly tool: string
+      readonly arguments: unknown
+      readonly isError: boolean
+      /** As the client got it, with large texts folded; missing if the call was aborted. */
+      readonly result: CallResult | undefined
+      readonly durationMs: number
+    }
+
+export type OnTraffic = (traffic: Traffic) => void
+
+/** The call of a client that is being answered. Clients call at the same time, and what happens must not be taken for another's. */
+const answering = new AsyncLocalStorage<number>()
+let lastRequest = 0
+
+/** The call of a client in which something happens; undefined if it is not part of one. */
+export function getRequest(): number | undefined {
+  return answering.getStore()
+}
+
+/** Lets somebody watch the calls of clients. */
+export function watchClients(exposure: Exposure, preset: string, onTraffic: OnTraffic | undefined): Exposure {
+  if (!onTraffic) return exposure
+  return {
+    ...exposure,
+    expose(catalog, reader) {
+      const inner = exposure.expose(catalog, reader)
+      const call: ExposedCatalog['call'] = (tool, args, context) => {
+        const request = ++lastRequest
+        const common = { type: 'answer', preset, request, ...toClient(context.client, reader.id), tool } as const
+        return answering.run(request, async () => {
+          const start = performance.now()
+          let result: CallResult | undefined
+          try {
+            result = await inner.call(tool, args, context)
+            return result
+          } finally {
+            const durationMs = Math.round(performance.now() - start)
+            onTraffic({ ...common, arguments: args, result, isError: isFailure(result), durationMs })
+          }
+        })
+      }
+      return changeExposed(inner, { call })
+    },
+  }
+}
+
+/** A client as traffic names it. */
+export function toClient(
+  client: CallClient | undefined,
+  id = client?.id ?? '',
+): { readonly client: string; readonly name: string | undefined; readonly user: string | undefined } {
+  return { client: id, name: client?.name, user: client?.principal }
+}
 
 /** Wraps tools so that their calls can be watched. */
 export function watchTools(
   tools: readonly RawTool[],
   preset: string,
-  onTraffic: ((traffic: Traffic) => void) | undefined,
+  onTraffic: OnTraffic | undefined,
 ): readonly RawTool[] {
   if (!onTraffic) return tools
   return tools.map((tool) => {
@@ -43,14 +146,19 @@ export function watchTools(
     return {
       ...tool,
       async call(args: Readonly<Record<string, unknown>>, context: CallContext) {
+        const request = getRequest()
         let result: CallResult | undefined
         try {
           result = await call(args, context)
           return result
         } finally {
-          onTraffic({ ...common, arguments: args, result, isError: result === undefined || result.isError === true })
+          onTraffic({ ...common, arguments: args, result, isError: isFailure(result), request })
         }
       },
     }
   })
+}
+
+function isFailure(result: CallResult | undefined): boolean {
+  return result === undefined || result.isError === true
 }

@@ -2,6 +2,7 @@ import { learnCore, type CatalogRecording } from 'foldout/catalog'
 import { estimatedTokens, type BoundPrompt, type RenderedPrompt } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
 import type { Advice } from 'foldout/telemetry'
+import type { ClientStore } from '../clients/store.ts'
 import type { InspectorSource } from '../inspector.ts'
 import type { AdviceItem, AdviceView, CoreView, TokenTotals } from '../protocol.ts'
 import type { RunStore } from '../runs/store.ts'
@@ -17,13 +18,20 @@ export interface AdviceParts {
   readonly prompt?: AdvisedPrompt | undefined
   /** What clients did with a catalog. */
   readonly getUse?: (() => Promise<CatalogRecording>) | undefined
+  /** Says when they have done something more. */
+  readonly clients?: Pick<ClientStore, 'subscribe'> | undefined
 }
 
 /** The advice view: what recorded use says about a prompt and about a catalog. */
-export function createAdviceSource({ runs, prompt, getUse }: AdviceParts): InspectorSource {
+export function createAdviceSource({ runs, prompt, getUse, clients }: AdviceParts): InspectorSource {
   return {
     view: 'advice',
-    subscribe: (listener) => runs.subscribe(listener),
+    subscribe(listener) {
+      const stops = [runs.subscribe(listener), clients?.subscribe(listener)]
+      return () => {
+        for (const stop of stops) stop?.()
+      }
+    },
     handlers: {
       'advice/get': async (): Promise<AdviceView> => ({
         runs: runs.runs.length,

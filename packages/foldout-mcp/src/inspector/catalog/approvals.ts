@@ -35,11 +35,10 @@ export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
   }
 }
 
-/** Changes with everything the decision is based on. */
+/** Changes with everything that a person decides by. A database counts the time that is left by its own clock, so that differs each time. */
 function getSeen(call: WaitingCall): string {
-  return createHash('sha256')
-    .update(JSON.stringify(describe(call)))
-    .digest('hex')
+  const { expiresAt: _, ...decidedBy } = describe(call)
+  return createHash('sha256').update(JSON.stringify(decidedBy)).digest('hex')
 }
 
 function describeCall(call: WaitingCall): ApprovalRow {

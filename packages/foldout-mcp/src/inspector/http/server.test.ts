@@ -6,7 +6,13 @@ import { listenForPages, type PageServer } from './server.ts'
 let server: PageServer
 beforeAll(async () => {
   server = await listenForPages({
-    getHello: () => ({ type: 'hello', version: '1', title: '</script><script>alert(1)</script>', views: ['prompt'] }),
+    getHello: () => ({
+      type: 'hello',
+      version: '1',
+      title: '</script><script>alert(1)</script>',
+      views: ['prompt'],
+      topics: [],
+    }),
     act: async (name, body) => {
       if (name === 'fail') throw new Error('It failed.')
       return { name, body }

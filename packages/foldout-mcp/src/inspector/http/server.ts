@@ -4,6 +4,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { HEARTBEAT_MS, MAX_PAGES, MAX_REQUEST_BYTES, MAX_WAITING_BYTES } from '../limits.ts'
 import type { ServerEvent } from '../protocol.ts'
@@ -32,8 +34,11 @@ export interface Asset {
 /** The files of the page, by name. */
 export type Assets = ReadonlyMap<string, Asset>
 
-export interface Download extends Asset {
+/** A file that is made while it is sent. */
+export interface Download {
   readonly name: string
+  readonly type: string
+  readonly parts: AsyncIterable<string>
 }
 
 export interface PageServer {
@@ -62,9 +67,11 @@ export async function listenForPages(options: PageServerOptions): Promise<PageSe
       if (!followers.add(response, options.getHello())) response.end()
       return
     }
-    const asset = assets.get(path === '' ? 'index.html' : path) ?? (await options.download(path, assets))
-    if (!asset) return send(response, 404, toText('There is nothing here.'))
-    send(response, 200, asset)
+    const asset = assets.get(path === '' ? 'index.html' : path)
+    if (asset) return send(response, 200, asset)
+    const file = await options.download(path, assets)
+    if (!file) return send(response, 404, toText('There is nothing here.'))
+    await sendFile(response, file)
   }
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy())
@@ -118,10 +125,16 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return size > MAX_REQUEST_BYTES ? undefined : Buffer.concat(chunks).toString('utf8')
 }
 
-function send(response: ServerResponse, status: number, { type, bytes, ...rest }: Asset | Download): void {
-  const name = 'name' in rest ? { 'content-disposition': `attachment; filename="${rest.name}"` } : {}
-  response.writeHead(status, { ...PAGE_HEADERS, ...name, 'content-type': type, 'content-length': bytes.length })
+function send(response: ServerResponse, status: number, { type, bytes }: Asset): void {
+  response.writeHead(status, { ...PAGE_HEADERS, 'content-type': type, 'content-length': bytes.length })
   response.end(bytes)
+}
+
+/** Sends a file as fast as it is taken. If it cannot be made, the browser is told by the broken connection. */
+async function sendFile(response: ServerResponse, { name, type, parts }: Download): Promise<void> {
+  const disposition = `attachment; filename="${name}"`
+  response.writeHead(200, { ...PAGE_HEADERS, 'content-disposition': disposition, 'content-type': type })
+  await pipeline(Readable.from(parts), response)
 }
 
 function toText(text: string): Asset {

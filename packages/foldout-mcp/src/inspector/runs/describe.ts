@@ -17,7 +17,7 @@ export function describeRun(run: RunModel, skipped: number): RunView {
     cacheMisses: countSteps(run, 'cache/missed'),
     output: cut(run.output),
     window: run.window,
-    chart: thin(run.chart),
+    chart: thinChart(run.chart),
     openingList: run.openings.slice(0, MAX_LISTED).map(describeOpening),
     // A longer name could not be requested.
     tools: [...run.tools].filter(({ length }) => length <= MAX_NAME_CHARACTERS).sort(),
@@ -39,12 +39,12 @@ function describeOpening({ keys, reason, ...rest }: RunOpening): RunOpening {
   return { ...rest, keys: keys.slice(0, MAX_KEYS).map(toName), reason: reason.slice(0, MAX_LISTED) }
 }
 
-function toName(text: string): string {
+export function toName(text: string): string {
   return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}…`
 }
 
-/** Thins out the points to what a chart can show. Always keeps the peak. */
-function thin(points: readonly ChartPoint[]): readonly ChartPoint[] {
+/** At most so many points that a chart can show. The peak always stays. */
+export function thinChart(points: readonly ChartPoint[]): readonly ChartPoint[] {
   if (points.length <= MAX_CHART_POINTS) return points
   const step = Math.ceil(points.length / MAX_CHART_POINTS)
   const groups = Array.from({ length: Math.ceil(points.length / step) }, (_, i) =>

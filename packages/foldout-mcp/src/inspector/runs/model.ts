@@ -72,6 +72,7 @@ export class RunModel {
 
   get summary(): RunSummary {
     return {
+      kind: 'run',
       id: this.id,
       prompt: this.#prompt,
       model: this.#model,

@@ -3,6 +3,7 @@
 export type RunStatus = 'running' | 'completed' | 'stopped' | 'waiting' | 'failed' | 'unfinished'
 
 export interface RunSummary {
+  readonly kind: 'run'
   readonly id: string
   /** As `ns/key`; empty until the prompt is rendered. */
   readonly prompt: string
@@ -85,6 +86,8 @@ export type StepKind =
   | 'approval'
   | 'note'
   | 'end'
+  | 'list'
+  | 'search'
 
 export interface RunStep {
   readonly index: number
@@ -96,6 +99,15 @@ export interface RunStep {
   readonly detail: string
   readonly isBad: boolean
   readonly usage: TokenUsage | undefined
+  /** What a client of a gateway got; undefined in runs. */
+  readonly answer: StepAnswer | undefined
+}
+
+/** How large an answer was, and how long it took, as far as that is known. */
+export interface StepAnswer {
+  readonly tokens: number | undefined
+  readonly bytes: number | undefined
+  readonly durationMs: number | undefined
 }
 
 export interface RunMessage {

@@ -1,12 +1,16 @@
 import { MAX_RECORDED_CHARACTERS } from '../../gateway/traffic/limits.ts'
 import type { Redactor } from '../../gateway/traffic/redact.ts'
 import { RunModel } from './model.ts'
+import type { Pause } from './pace.ts'
 
-/** The same run, put together from events without their secrets. */
-export function redactRun(run: RunModel, redactor: Redactor): RunModel {
+/** The same run as it is now, put together from events without their secrets. */
+export async function redactRun(run: RunModel, redactor: Redactor, pause: Pause): Promise<RunModel> {
   const safe = new RunModel(run.id, run.startedAt)
-  for (const { at, event } of run.steps)
+  // A run that goes on must not grow while it is read.
+  for (const { at, event } of run.steps.slice()) {
+    await pause()
     if (event.type !== 'cache/missed') safe.add(run.startedAt + at, redactValue(event, redactor))
+  }
   return safe
 }
 

@@ -32,7 +32,7 @@ beforeEach(async () => {
   store = createRunStore()
   await store.follow(file)
   const served = serveRuns(store, redactor)
-  const inspector = await createInspector([createRunSource(store, redactor)], { title: 'runs', mcp: served.handle })
+  const inspector = await createInspector([createRunSource(store, { redactor })], { title: 'runs', mcp: served.handle })
   url = inspector.url
   closing.push(
     () => store.close(),

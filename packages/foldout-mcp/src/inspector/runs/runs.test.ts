@@ -10,8 +10,10 @@ import { createSecrets } from '../../gateway/policy/secrets.ts'
 import { createRedactor } from '../../gateway/traffic/redact.ts'
 import { createAdviceSource } from '../advice/source.ts'
 import type { Assets } from '../http/server.ts'
+import { createInspector } from '../inspector.ts'
 import { describeRun } from './describe.ts'
 import { exportRun } from './export.ts'
+import { createPace } from './pace.ts'
 import { redactRun } from './redact.ts'
 import { createRunSource, explainOffer, forkRun } from './source.ts'
 import { describeStep } from './steps.ts'
@@ -44,6 +46,12 @@ async function readRun(path = file) {
   const [run] = store.runs
   if (!run) throw new Error('There is no run.')
   return { run, store }
+}
+
+async function readAll(parts: AsyncIterable<string>): Promise<string> {
+  const all: string[] = []
+  for await (const part of parts) all.push(part)
+  return all.join('')
 }
 
 describe('R59 recorded runs', () => {
@@ -132,8 +140,9 @@ describe('R59 recorded runs', () => {
       ['page.js', text('console.log("</script>")')],
       ['style.css', text('body {}')],
     ])
-    const { bytes, name } = exportRun(run, { redactor: createRedactor(createSecrets(['A-17 is refunded'])), assets })
-    const html = bytes.toString('utf8')
+    const redactor = createRedactor(createSecrets(['A-17 is refunded']))
+    const { parts, name } = exportRun(run, { redactor, assets })
+    const html = await readAll(parts)
     expect(name).toMatch(/^run-[\w-]+\.html$/)
     expect(html).not.toContain('sk-abcdefghijklmnopqrst')
     expect(html).not.toContain('A-17 is refunded')
@@ -144,14 +153,64 @@ describe('R59 recorded runs', () => {
     expect(html).not.toMatch(/https?:\/\//)
   })
 
-  it('R60 keep the beginning of long texts in an export, without half a secret at the end', async () => {
+  it('R60 are exported a little at a time, so that others are answered meanwhile', async () => {
+    const store = createRunStore()
+    const text = 'A line of a long result with https://user:password@example.com/ in it. '.repeat(100)
+    const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
+    for (let i = 0; i < 300; i++)
+      store.add(
+        [
+          { type: 'request/sent', messages: i, tools: ['work'] },
+          {
+            type: 'reply/received',
+            message: { text, toolCalls: [{ id: `c${i}`, name: 'work', arguments: { text } }] },
+            usage,
+          },
+          { type: 'tool/invoked', callId: `c${i}`, name: 'work', ok: true, message: text, durationMs: 1 },
+        ].map((event) => ({ version: 1, run: 'long', at: i, event })),
+      )
+    const source = createRunSource(store, { redactor: createRedactor(createSecrets([])) })
+    const inspector = await createInspector([source], { title: 'long' })
+    try {
+      const redacted = new AbortController()
+      const read = async (): Promise<string> => {
+        const { body } = await fetch(`${inspector.url}export/long.html`)
+        let text = ''
+        for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          text += chunk
+          // Its data comes when all of the run has been read and its secrets are removed, which takes longest.
+          if (!redacted.signal.aborted && text.includes('id="recorded"')) redacted.abort()
+        }
+        return text
+      }
+      const exported = read()
+      let answered = 0
+      while (!redacted.signal.aborted) {
+        const { ok } = await fetch(`${inspector.url}api/runs/list`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{}',
+        })
+        if (ok) answered++
+      }
+      expect(answered).toBeGreaterThan(3)
+      expect((await exported).length).toBeGreaterThan(5_000_000)
+      expect((await fetch(`${inspector.url}export/another.html`)).status).toBe(404)
+      expect((await fetch(`${inspector.url}export/%E0.html`)).status).toBe(404)
+    } finally {
+      await inspector.close()
+    }
+  })
+
+  it('R60 keep the beginning of long texts in an export, without half of a secret at its end', async () => {
     const secret = 'correct-horse-battery'
     const long = `${'word '.repeat(13_105)}${secret} ${'word '.repeat(1_000)}`
     const store = createRunStore()
     store.add([{ version: 1, run: 'a', at: 1, event: { type: 'run/started', isResumed: false, input: long } }])
     const [run] = store.runs
     if (!run) throw new Error('There is no run.')
-    const [message] = redactRun(run, createRedactor(createSecrets([secret]))).messages
+    const { messages } = await redactRun(run, createRedactor(createSecrets([secret])), createPace())
+    const [message] = messages
     expect(message?.text).toMatch(/^word word [^]*\n… and [\d,]+ more characters, which are not exported$/)
     expect(message?.text).not.toContain('correct')
   })
@@ -171,15 +230,15 @@ describe('R59 recorded runs', () => {
       ].map((event) => ({ version: 1, run: '__proto__', at: 1, event })),
     )
     const odd = store.get('__proto__')
-    const source = createRunSource(store, createRedactor(createSecrets([])))
+    const source = createRunSource(store, { redactor: createRedactor(createSecrets([])) })
     const range = { id: '__proto__', from: 0, count: 500 }
     expect(JSON.stringify(await source.handlers['runs/steps']?.(range))).toContain('nested too deep to show')
     expect(JSON.stringify(await source.handlers['runs/messages']?.(range))).toContain('nested too deep to show')
     expect(JSON.stringify(describeRun(odd, 0))).toContain('"id":"__proto__"')
     expect(explainOffer(odd, 1, 'toString').isOffered).toBe(false)
     const assets: Assets = new Map()
-    const { bytes } = exportRun(odd, { redactor: createRedactor(createSecrets([])), assets })
-    expect(bytes.toString()).toContain('too long to export')
+    const { parts } = exportRun(odd, { redactor: createRedactor(createSecrets([])), assets })
+    expect(await readAll(parts)).toContain('too long to export')
     expect(JSON.stringify(await createAdviceSource({ runs: store }).handlers['advice/get']?.({}))).toContain('"runs":2')
   })
 

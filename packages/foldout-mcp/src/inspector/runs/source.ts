@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, RunState } from 'foldout'
 import { dropUndefined } from '../../gateway/fields.ts'
+import type { ClientStore } from '../clients/store.ts'
 import type { InspectorSource } from '../inspector.ts'
+import { MAX_LISTED_RUNS } from '../limits.ts'
 import type { RunFork, WhyNot } from '../protocol.ts'
 import type { Redactor } from '../../gateway/traffic/redact.ts'
 import { describeMessage, describeRun, describeSummary } from './describe.ts'
@@ -10,24 +12,39 @@ import type { ModelMessage, RunModel } from './model.ts'
 import { describeStep } from './steps.ts'
 import type { RunStore } from './store.ts'
 
-/** The run view: what happened in recorded runs, live or from files. */
-export function createRunSource(store: RunStore, redactor: Redactor): InspectorSource {
+export interface RunSourceOptions {
+  readonly redactor: Redactor
+  /** The clients of a gateway, which are shown beside the runs. */
+  readonly clients?: ClientStore | undefined
+}
+
+/** The run view: what happened in recorded runs, live or from files, and what clients of a gateway do. */
+export function createRunSource(store: RunStore, { redactor, clients }: RunSourceOptions): InspectorSource {
   return {
     async download(path, assets) {
       const [, id] = /^export\/([^/]+)\.html$/.exec(path) ?? []
-      if (id === undefined) return undefined
-      return exportRun(store.get(decodeURIComponent(id)), { redactor, assets })
+      const run = id === undefined ? undefined : store.find(decode(id))
+      return run && exportRun(run, { redactor, assets })
     },
     view: 'runs',
-    subscribe: (listener) => store.subscribe(listener),
+    subscribe(listener) {
+      const stops = [store.subscribe(listener), clients?.subscribe(listener)]
+      return () => {
+        for (const stop of stops) stop?.()
+      }
+    },
     handlers: {
-      'runs/list': () => store.runs.map(describeSummary),
-      'runs/get': ({ id }) => describeRun(store.get(id), store.skipped),
-      'runs/steps': ({ id, from, count }) =>
-        store
-          .get(id)
-          .steps.slice(from, from + count)
-          .map((step, i) => describeStep(step, from + i)),
+      'runs/list': () => [
+        ...store.runs.slice(0, MAX_LISTED_RUNS).map(describeSummary),
+        ...(clients?.clients ?? []).slice(0, MAX_LISTED_RUNS).map((client) => client.summary),
+      ],
+      'runs/get': ({ id }) => clients?.find(id)?.describe(clients.skipped) ?? describeRun(store.get(id), store.skipped),
+      'runs/steps': ({ id, from, count }) => {
+        const client = clients?.find(id)
+        if (client) return client.steps.slice(from, from + count)
+        const steps = store.get(id).steps.slice(from, from + count)
+        return steps.map((step, i) => describeStep(step, from + i))
+      },
       'runs/messages': ({ id, from, count }) =>
         store
           .get(id)
@@ -40,6 +57,15 @@ export function createRunSource(store: RunStore, redactor: Redactor): InspectorS
         return {}
       },
     },
+  }
+}
+
+/** An id from an address; one that nothing has if it cannot be read. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RunStep, StepKind, TokenUsage } from '../protocol.ts'
+import { formatCount, formatNumber, shorten } from '../text.ts'
 import { formatJson } from './describe.ts'
 import type { ModelStep } from './model.ts'
 
@@ -24,13 +25,11 @@ const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
   'run/failed': 'end',
 }
 
-const MOST_DETAIL = 400
-
 /** A step of the timeline. */
 export function describeStep({ at, request, event }: ModelStep, index: number): RunStep {
   const { title, detail, isBad = false, usage } = describeEvent(event)
   const kind = event.type === 'tool/invoked' && event.disclosure ? 'opening' : KINDS[event.type]
-  return { index, kind, at, request, title: shorten(title), detail: shorten(detail), isBad, usage }
+  return { index, kind, at, request, title: shorten(title), detail: shorten(detail), isBad, usage, answer: undefined }
 }
 
 function describeEvent(event: StepEvent): Described {
@@ -130,16 +129,4 @@ function describeCall(call: { name: string; ok: boolean; durationMs: number; mes
   const { name, ok, durationMs, message } = call
   const title = `${name} ${ok ? 'answered' : 'failed'} in ${formatNumber(durationMs)} ms`
   return { title, detail: message, isBad: !ok }
-}
-
-function shorten(text: string): string {
-  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL)}…`
-}
-
-function formatNumber(value: number): string {
-  return Math.round(value).toLocaleString('en')
-}
-
-function formatCount(count: number, word: string): string {
-  return `${formatNumber(count)} ${count === 1 ? word : `${word}s`}`
 }

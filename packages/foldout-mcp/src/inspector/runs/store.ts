@@ -1,6 +1,5 @@
-import { createReadStream, statSync } from 'node:fs'
-import { StringDecoder } from 'node:string_decoder'
 import { MAX_RUN_EVENTS } from '../limits.ts'
+import { createLineReader, followFile } from './line-reader.ts'
 import { readLine, type StoredEvent } from './lines.ts'
 import { RunModel } from './model.ts'
 
@@ -10,6 +9,8 @@ export interface RunStore {
   readonly runs: readonly RunModel[]
   /** Lines that are not part of a recording. */
   readonly skipped: number
+  find(id: string): RunModel | undefined
+  /** @throws Error if there is no such run. */
   get(id: string): RunModel
   /** Takes lines of a recorder. */
   add(lines: readonly unknown[]): void
@@ -18,8 +19,6 @@ export interface RunStore {
   subscribe(listener: () => void): () => void
   close(): void
 }
-
-const POLL_MS = 300
 
 export function createRunStore(): RunStore {
   const runs = new Map<string, RunModel>()
@@ -56,6 +55,7 @@ export function createRunStore(): RunStore {
     get skipped() {
       return skipped
     },
+    find: (id) => runs.get(id),
     get(id) {
       const run = runs.get(id)
       if (!run) throw new Error('This run no longer exists.')
@@ -75,11 +75,7 @@ export function createRunStore(): RunStore {
         }
       })
       await reader.read()
-      const poll = (): void => void reader.read().then((isMore) => isMore && tell())
-      // Polled instead of watched: a change just before a watch begins would be missed.
-      const timer = setInterval(poll, POLL_MS)
-      timer.unref()
-      watched.push(() => clearInterval(timer))
+      watched.push(followFile(reader, tell))
     },
     subscribe(listener) {
       listeners.add(listener)
@@ -87,42 +83,6 @@ export function createRunStore(): RunStore {
     },
     close() {
       for (const stop of watched) stop()
-    },
-  }
-}
-
-interface LineReader {
-  /** Reads what was appended since. Returns whether there was anything. */
-  read(): Promise<boolean>
-}
-
-/** Reads whole lines of a file that grows. A last line without an end is read when the rest of it is there. */
-function createLineReader(file: string, onLine: (text: string) => void): LineReader {
-  let from = 0
-  let rest = ''
-  let decoder = new StringDecoder('utf8')
-  let reading = Promise.resolve(false)
-  const readOn = async (): Promise<boolean> => {
-    const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 }
-    if (size < from) {
-      // It was written again from the beginning.
-      from = 0
-      rest = ''
-      decoder = new StringDecoder('utf8')
-    }
-    if (size === from) return false
-    for await (const chunk of createReadStream(file, { start: from, end: size - 1 }) as AsyncIterable<Buffer>) {
-      from += chunk.length
-      const lines = (rest + decoder.write(chunk)).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) onLine(line)
-    }
-    return true
-  }
-  return {
-    read() {
-      reading = reading.then(readOn).catch(() => false)
-      return reading
     },
   }
 }
