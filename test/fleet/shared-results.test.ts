@@ -69,7 +69,7 @@ describe('R65 folded results in PostgreSQL', () => {
     const results = await openStore()
     await results.save(HANDLE, ada, { text: 'a result', isJson: false })
     await query(url, `UPDATE foldout.gateway_results SET owner = encode(sha256('eve'), 'hex')`)
-    await expect(results.find(HANDLE, { key: 'eve', isShared: false })).rejects.toThrow()
+    await expect(results.find(HANDLE, { key: 'eve', isShared: false })).rejects.toThrow('It was changed in the store.')
   })
 
   it('are dropped when they were not used for a while, or are too many of one client', async () => {

@@ -33,8 +33,10 @@ export const MAX_SHARED_BYTES = 16_777_216
 /** Folded results that gateways share. */
 export const MAX_SHARED = 10_000
 
-/** A gateway makes room for others after so many results that it has shared, or so many bytes of them. */
+/** A gateway looks whether there are too many after so many results that it has shared. */
 export const ROOM_AFTER = 100
+
+/** A gateway looks whether there are too many after so many bytes that it has shared. */
 export const ROOM_AFTER_BYTES = 67_108_864
 
 /** Readings of folded results that run at a time. Each has a thread. */

@@ -67,7 +67,7 @@ export interface SessionPage {
  * const store = createMemoryStore()
  * await store.append('chat-1', [{ sequence: 1, event: cart.events.added('tea'), scope: 'all' }])
  * const ends: readonly SessionEnd[] | undefined = await store.listEnds?.()
- * ends // => [{ id: 'chat-1', last: 1 }]
+ * ends // => [ { id: 'chat-1', last: 1 } ]
  * ```
  */
 export interface SessionEnd {

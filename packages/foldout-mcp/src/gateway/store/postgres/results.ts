@@ -108,6 +108,10 @@ async function decrypt(data: Buffer, key: Buffer, { key: owner }: SharedOwner): 
   const nonce = data.subarray(0, NONCE_BYTES)
   const end = data.length - TAG_BYTES
   const decipher = createDecipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(owner)).setAuthTag(data.subarray(end))
-  const packed = Buffer.concat([decipher.update(data.subarray(NONCE_BYTES, end)), decipher.final()])
-  return (await expand(packed, { maxOutputLength: MAX_SHARED_BYTES })).toString('utf8')
+  try {
+    const packed = Buffer.concat([decipher.update(data.subarray(NONCE_BYTES, end)), decipher.final()])
+    return (await expand(packed, { maxOutputLength: MAX_SHARED_BYTES })).toString('utf8')
+  } catch {
+    throw new Error('It was changed in the store.')
+  }
 }

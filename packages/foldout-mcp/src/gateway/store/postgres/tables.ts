@@ -81,6 +81,14 @@ export const TABLES: PostgresTables = {
       by uuid NOT NULL,
       until timestamptz NOT NULL
     )`,
+    ...listResults(schema),
+    ...listTriggers(schema),
+  ],
+}
+
+/** Where folded results are. */
+function listResults(schema: string): readonly string[] {
+  return [
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_results (
       id text COLLATE "C" NOT NULL PRIMARY KEY,
       owner text COLLATE "C" NOT NULL,
@@ -91,8 +99,7 @@ export const TABLES: PostgresTables = {
       used_at timestamptz NOT NULL DEFAULT now()
     )`,
     `CREATE INDEX IF NOT EXISTS gateway_results_owner ON ${schema}.gateway_results (owner, used_at)`,
-    ...listTriggers(schema),
-  ],
+  ]
 }
 
 /** Announces every change to the gateways, even one made by hand. */
