@@ -27,16 +27,16 @@ export const MAX_KEPT_BYTES = 1_073_741_824
  */
 export const IN_MEMORY_BYTES = 65_536
 
-/** Bytes of a folded result that gateways share. A larger one can be read at one of them only. */
+/** The largest folded result that gateways share, in bytes. Only the gateway that has a larger one can read it. */
 export const MAX_SHARED_BYTES = 16_777_216
 
-/** Folded results that gateways share. */
+/** How many folded results gateways share. */
 export const MAX_SHARED = 10_000
 
-/** A gateway looks whether there are too many after so many results that it has shared. */
+/** After how many shared results a gateway checks whether there are too many. */
 export const ROOM_AFTER = 100
 
-/** A gateway looks whether there are too many after so many bytes that it has shared. */
+/** After how many shared bytes a gateway checks whether there are too many. */
 export const ROOM_AFTER_BYTES = 67_108_864
 
 /** Readings of folded results that run at a time. Each has a thread. */
