@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
+import { getSystemHome } from '../gateway/surroundings.ts'
 import type { ClientDescription, Places, Scope, System } from './client.ts'
 
 /** The machine and the folder that files are looked for on. Tests replace them. */
@@ -32,7 +32,7 @@ export function chooseFile(client: ClientDescription, scope: Scope, where: Where
 /** The folder of the home of the user. */
 export function getHome({ env, platform }: Whereabouts): string {
   const own = platform === 'win32' ? (env['USERPROFILE'] ?? env['HOME']) : env['HOME']
-  return own || homedir()
+  return own || getSystemHome()
 }
 
 /** The folder for settings of programs. */

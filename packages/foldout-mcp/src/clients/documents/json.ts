@@ -6,6 +6,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser'
+import { toValue } from '../../gateway/config/jsonc.ts'
 import { toWords } from '../../gateway/fields.ts'
 import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
 
@@ -42,17 +43,6 @@ function parse(text: string): Node | undefined {
   if (!first) return root
   const line = text.slice(0, first.offset).split('\n').length
   throw new Error(`it is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}`)
-}
-
-/** The parser's own values lose properties called `__proto__`. */
-function toValue({ type, value, children = [] }: Node): unknown {
-  if (type === 'array') return children.map(toValue)
-  if (type !== 'object') return value
-  return Object.fromEntries(
-    children.flatMap(({ children: [key, content] = [] }) =>
-      key && content ? [[String(key.value), toValue(content)] as const] : [],
-    ),
-  )
 }
 
 function nest(path: Path, value: unknown): unknown {

@@ -193,7 +193,7 @@ export interface ServerDefinition {
   readonly args?: readonly (string | number | boolean)[]
   /** Variables in addition to the few that every server gets, such as PATH. */
   readonly env?: Readonly<Record<string, string | number | boolean>>
-  /** A file with more of them, one `NAME=value` a line. Those in `env` win. */
+  /** A file with more of them, one `NAME=value` a line. Those in `env` win. Other texts of the server may refer to them. */
   readonly envFile?: string
   /** Where the server is started, relative to the configuration file. */
   readonly cwd?: string

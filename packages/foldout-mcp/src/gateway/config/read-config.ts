@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
+import { parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser'
 import { dropUndefined, isObject, toWords, type JsonObject } from '../fields.ts'
 import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.ts'
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
+import { toValue } from './jsonc.ts'
 import { describeMistake, findDoubts, gatewaySchema, serverSchema, type AuthInput, type ServerInput } from './schema.ts'
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
@@ -41,6 +43,7 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   const entries = findServers(definition, file)
   const { data, error } = gatewaySchema.safeParse(definition)
   if (error) throw new UsageError(`${file}: ${describeMistake(error, (field) => `"${field}"`)}`)
+  if (hasProto(definition, 'presets')) throw new UsageError(`${file}: "presets" must not have one called __proto__.`)
   const servers: ServerConfig[] = []
   const invalid: InvalidServer[] = []
   for (const [name, entry] of Object.entries(entries)) {
@@ -128,7 +131,8 @@ function parseText(text: string, file: string): unknown {
 
 function parseValue(text: string, errors: ParseError[], file: string): unknown {
   try {
-    return parse(text, errors, { allowTrailingComma: true })
+    const root = parseTree(text, errors, { allowTrailingComma: true })
+    return root && toValue(root)
   } catch (error) {
     // The parser is recursive.
     if (!(error instanceof RangeError)) throw error
@@ -142,7 +146,9 @@ async function loadModule(file: string): Promise<unknown> {
   await readText(path)
   try {
     const { createJiti } = await import('jiti')
-    const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false })
+    // Started by npx or from a global installation, the package is not in the folder of the configuration.
+    const alias = { 'foldout-mcp': createRequire(import.meta.url).resolve('foldout-mcp') }
+    const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false, alias })
     return await jiti.import(path, { default: true })
   } catch (error) {
     throw new UsageError(`${file} cannot be loaded: ${(error as Error).message}`)
@@ -160,6 +166,12 @@ function findServers(definition: unknown, file: string): JsonObject {
   throw new UsageError(`${file} has no servers. Give it an object "mcpServers" with one entry per server.`)
 }
 
+/** The schema drops entries of that name, and a tool that should be hidden would not be. */
+function hasProto(definition: unknown, field: string): boolean {
+  const record = isObject(definition) ? definition[field] : undefined
+  return isObject(record) && Object.hasOwn(record, '__proto__')
+}
+
 /** Reads one server. Variables are filled in when it is started, because some depend on the client. */
 function readServer(name: string, entry: unknown, folder: string): ServerConfig {
   if (!isObject(entry)) throw new Error('The entry is not an object.')
@@ -167,6 +179,7 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
   const { tools, ...fields } = entry
   const { data, error } = serverSchema.safeParse(Array.isArray(tools) ? fields : entry)
   if (error) throw new Error(describeMistake(error, (field) => `Its ${field}`))
+  if (hasProto(entry, 'tools')) throw new Error('Its tools must not have one called __proto__.')
   const common = readCommon(name, data)
   const url = data.url ?? data.serverUrl ?? data.httpUrl
   if (url !== undefined && url !== null)
