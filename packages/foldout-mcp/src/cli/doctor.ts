@@ -90,6 +90,10 @@ const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
     /environment variable \w+ is not set/,
     'Set it before you start foldout, put it into envFile, or give a default: ${NAME:-default}.',
   ],
+  [
+    /not a message of MCP/,
+    'Check that the command starts an MCP server over stdio, and that it writes its logs to standard error.',
+  ],
   [/gave no answer within/, 'Try it with a longer --timeout. A first start may have to download a package.'],
   [/^It (?:was )?ended/, 'Run its command by itself in a terminal to see more.'],
   [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server runs, and that its address is right.'],
