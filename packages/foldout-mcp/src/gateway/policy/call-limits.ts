@@ -9,7 +9,8 @@ export interface CallLimits {
   readonly maxResultBytes: number
 }
 
-type Call = NonNullable<RawTool['call']>
+/** Runs a tool. */
+export type Call = NonNullable<RawTool['call']>
 
 /** The same call within limits. Without any, it is the call itself. */
 export function limitCall(tool: string, call: Call, limits: CallLimits): Call {
