@@ -1,4 +1,5 @@
 import type { CallResult } from 'foldout/catalog'
+import { limitCall, type Call } from '../gateway/policy/call-limits.ts'
 import { EXIT } from './exit-codes.ts'
 import { readJsonObject } from './options.ts'
 import { withServers, type ServerOptions, type Surroundings } from './session.ts'
@@ -13,7 +14,10 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
   const args = readJsonObject('--args', options.args)
   const { stdout, stderr, signal, env } = surroundings
   return withServers({ ...options, quiet: true }, surroundings, async ({ catalog }) => {
-    const result = await catalog.call(tool, args, {
+    const call: Call = (given, context) => catalog.call(tool, given, context)
+    const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000
+    const limited = limitCall(tool, call, { timeoutMs, maxConcurrent: undefined, maxResultBytes: Infinity })
+    const result = await limited(args, {
       signal,
       onProgress({ progress, total, message = '' }) {
         const share = total === undefined ? `${progress}` : `${progress} of ${total}`

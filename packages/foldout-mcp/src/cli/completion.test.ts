@@ -43,11 +43,26 @@ describe('R58 foldout completion', () => {
     [['foldout', 'serve', '--expose', 'm'], ['meta-tool']],
     [['foldout', 'completion', 'f'], ['fish']],
     [['foldout', 'search', '--expl'], ['--explain']],
+    [['foldout', 'install', 'cu'], ['cursor']],
+    [['foldout', 'uninstall', 'vs'], ['vscode']],
+    [['foldout', 'import', '--client', 'z'], ['zed']],
+    [['foldout', 'fleet', 'app'], ['approve']],
+    [['foldout', 'help', 'ser'], ['serve']],
   ])('completes %j in bash', async (words, expected) => {
     const { stdout: script } = await complete('bash')
     const ask = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: '/' })
     expect(stdout.trim().split('\n')).toEqual(expected)
+  })
+
+  it.skipIf(!isInstalled('bash'))('completes names of files with spaces in bash', async () => {
+    const { stdout: script } = await complete('bash')
+    const folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
+    writeFileSync(join(folder, 'my servers.json'), '')
+    const ask = `COMP_WORDS=(foldout serve --config my); COMP_CWORD=3; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: folder })
+    await removeFolder(folder)
+    expect(stdout).toBe('my servers.json\n')
   })
 
   it('lists all commands as JSON', async () => {

@@ -19,8 +19,10 @@ export const addCompletion: AddCommands = (program, { stdout }, finish) => {
         'foldout completion fish > ~/.config/fish/completions/foldout.fish',
       ),
     )
-    .action((shell: Shell, { json }: { readonly json?: boolean }) => {
-      const commands = describeCommands(program)
+    .action(async (shell: Shell, { json }: { readonly json?: boolean }) => {
+      const { CLIENTS } = await import('../clients/known/clients.ts')
+      const clients = CLIENTS.map(({ name }) => name)
+      const commands = describeCommands(program, clients)
       const script = SCRIPTS[shell](commands)
       stdout.write(json ? `${JSON.stringify({ shell, script, commands }, null, 2)}\n` : script)
       finish(EXIT.done)
@@ -46,20 +48,29 @@ interface DescribedOption {
 }
 
 /** Derives the description from the program itself, so that new commands are completed without a change here. */
-function describeCommands(program: Command): readonly DescribedCommand[] {
-  return program.commands.map((command) => ({
-    name: command.name(),
-    description: command.description(),
-    options: [...command.options.map(describeOption), HELP],
-    arguments: command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
-  }))
+function describeCommands(program: Command, clients: readonly string[]): readonly DescribedCommand[] {
+  const commands = program.commands.map((command): DescribedCommand => {
+    const args = command.registeredArguments.flatMap((argument) =>
+      argument.name() === 'client' ? clients : (argument.argChoices ?? []),
+    )
+    return {
+      name: command.name(),
+      description: command.description(),
+      options: [...command.options.map((option) => describeOption(option, clients)), HELP],
+      arguments: [...command.commands.map((inner) => inner.name()), ...args],
+    }
+  })
+  const names = commands.map(({ name }) => name)
+  return [...commands, { name: 'help', description: 'show the help of a command', options: [], arguments: names }]
 }
 
 const HELP: DescribedOption = { flags: ['-h', '--help'], description: 'display help', takesValue: false, values: [] }
 
-function describeOption({ short, long, description, required, optional, argChoices = [] }: Option): DescribedOption {
+function describeOption(option: Option, clients: readonly string[]): DescribedOption {
+  const { short, long, description, required, optional, argChoices = [] } = option
   const flags = [short, long].filter((flag) => flag !== undefined)
-  return { flags, description, takesValue: required || optional, values: argChoices }
+  const values = option.flags === '--client <name>' ? clients : argChoices
+  return { flags, description, takesValue: required || optional, values }
 }
 
 const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish }
@@ -68,6 +79,9 @@ const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish }
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
+
+/** Names of files may contain spaces. */
+const COMPLETE_FILES = `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$current"))`
 
 function formatBash(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name }) => name)
@@ -98,15 +112,15 @@ ${values.join('\n')}
 ${words.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [ "\${#COMPREPLY[@]}" -eq 0 ]; then COMPREPLY=($(compgen -f -- "$current")); fi
+  if [ "\${#COMPREPLY[@]}" -eq 0 ]; then ${COMPLETE_FILES}; fi
 }
 complete -o filenames -o bashdefault -F _foldout foldout
 `
 }
 
 function formatReply(values: readonly string[]): string {
-  const source = values.length === 0 ? '-f' : `-W ${quote(values.join(' '))}`
-  return `COMPREPLY=($(compgen ${source} -- "$current")); return`
+  if (values.length === 0) return `${COMPLETE_FILES}; return`
+  return `COMPREPLY=($(compgen -W ${quote(values.join(' '))} -- "$current")); return`
 }
 
 function formatZsh(commands: readonly DescribedCommand[]): string {

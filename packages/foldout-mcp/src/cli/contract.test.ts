@@ -118,6 +118,14 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   simulate: [missing],
 }
 
+/** The mistake is on standard error for people, and on standard output for programs. */
+function expectJsonError({ code, stdout, stderr }: Written, message: string): void {
+  expect(stderr).toContain(message)
+  expect(stdout).toMatch(/^\{[^]*\}\n$/)
+  expect(JSON.parse(stdout)).toEqual({ error: { message: expect.stringContaining(message), exitCode: 2 } })
+  expect(code).toBe(2)
+}
+
 describe('R58 every command', () => {
   it('is in the tables of this test', () => {
     expect([...Object.keys(working), ...withoutJson].sort()).toEqual(names.toSorted())
@@ -150,10 +158,37 @@ describe('R58 every command', () => {
   })
 
   it.each(Object.entries(withoutFile))('%s says which file is missing', async (name, args) => {
-    for (const json of [[], ['--json']]) {
-      const { code, stdout, stderr } = await run([name, ...args, ...json])
+    const { code, stdout, stderr } = await run([name, ...args])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('not-there.json')
+    expectJsonError(await run([name, ...args, '--json']), 'not-there.json')
+  })
+
+  it.each(names)('%s --json prints its mistakes as one JSON document', async (name) => {
+    const written = await run([name, '--json', '--no-such-option'])
+    expect(written.code).toBe(2)
+    expectJsonError(written, "unknown option '--no-such-option'")
+  })
+
+  it.each(names.map((name) => `${name}x`))('%s is not a command, also if its help is asked for', async (name) => {
+    for (const args of [[name], [name, '--help'], ['help', name]]) {
+      const { code, stdout, stderr } = await run(args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toContain('not-there.json')
+      expect(stderr).toContain(`unknown command '${name}'`)
+    }
+    expectJsonError(await run([name, '--json']), `unknown command '${name}'`)
+  })
+
+  it('takes --json after -- for an option of the server that it adds', async () => {
+    const { code, stdout } = await run(['add', 'a', '--from', missing, '--', 'server', '--json'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  it('quotes what a shell would fill in, so that no secret is written to a file', async () => {
+    for (const name of names) {
+      const [, examples = ''] = (await run([name, '--help'])).stdout.split('\nExamples:\n')
+      for (const line of examples.split('\n').filter((example) => example.includes('${') && !example.includes('fpath')))
+        expect(line).toMatch(/'[^']*\$\{[^']*'/)
     }
   })
 

@@ -90,6 +90,10 @@ const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
     /environment variable \w+ is not set/,
     'Set it before you start foldout, put it in envFile, or give it a default: ${NAME:-default}.',
   ],
+  [
+    /not an MCP message/,
+    'Check that the command starts an MCP server over stdio, and that it writes its logs to standard error.',
+  ],
   [/gave no answer within/, 'Try a longer --timeout. The first start may have to download a package.'],
   [/^It (?:was )?ended/, 'Run its command in a terminal to see more.'],
   [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server is running and that its URL is right.'],

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -137,6 +146,13 @@ describe('foldout tools', () => {
     expect(stderr).toMatch(/^unreachable: .*(ECONNREFUSED|bad port)/m)
     expect(stderr).toMatch(/^wrong: Its command must be a string\.$/m)
     expect(code).toBe(0)
+  })
+
+  it('says that there are no servers', async () => {
+    expect(await run(['tools', '-c', writeConfig({})])).toMatchObject({
+      code: 0,
+      stdout: 'The configuration has no servers.\n',
+    })
   })
 
   it('fails when no server can be reached', async () => {
@@ -306,6 +322,19 @@ describe('the program', () => {
     child.kill(signal)
     expect(await once(child, 'exit')).toEqual([1, null])
     expect(started.filter(isAlive)).toEqual([])
+  })
+
+  it.skipIf(process.platform !== 'linux')('fails if its output cannot be written', () => {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [BIN, 'completion', 'bash'], {
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^The output could not be written: .+\n$/),
+    })
   })
 
   it('leaves no process behind when it has finished', async () => {

@@ -52,14 +52,20 @@ export async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController()
   const interrupt = (): void => stop.abort()
   for (const signal of SIGNALS) process.on(signal, interrupt)
-  // The reader of a pipe may stop reading, as `head` does.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') stop.abort()
-  })
   const { stdout, stderr, env } = process
+  let lost: Error | undefined
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe may stop reading, as `head` does. A full disk loses what the command was run for.
+    if (error.code !== 'EPIPE') lost ??= error
+    stop.abort()
+  })
+  // Clients may stop reading what a gateway reports. That is no reason to end it.
+  stderr.on('error', () => {})
   const code = await runCommand(argv, { stdout, stderr, env, signal: stop.signal, version: readVersion() })
-  await Promise.all([flush(stdout), flush(stderr)])
-  process.exit(code)
+  await flush(stdout)
+  if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
+  await flush(stderr)
+  process.exit(lost ? EXIT.failed : code)
 }
 
 /** Runs one command. Never throws: failures go to standard error and into the exit code. */
@@ -69,21 +75,49 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     code = result
   })
   try {
+    refuseUnknownCommand(program, argv)
     await program.parseAsync(argv)
     return code
   } catch (error) {
     if (surroundings.signal.aborted) return EXIT.failed
-    // Commander has already printed the error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    surroundings.stderr.write(formatError(error))
-    return error instanceof UsageError ? EXIT.usage : EXIT.failed
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
+    const isUsage = error instanceof CommanderError || error instanceof UsageError
+    const exitCode = isUsage ? EXIT.usage : EXIT.failed
+    // Commander has already printed its own errors.
+    if (!(error instanceof CommanderError)) surroundings.stderr.write(formatError(error))
+    if (asksForJson(argv)) surroundings.stdout.write(formatJsonError(error, exitCode))
+    return exitCode
   }
+}
+
+/** For the help of an unknown command, Commander would show the general help, as if the command existed. */
+function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  const [first, ...others] = argv.slice(2)
+  const isHelp = others.includes('--help') || others.includes('-h')
+  const name = first === 'help' ? others[0] : first
+  if (name === undefined || name.startsWith('-') || !(isHelp || first === 'help')) return
+  const isKnown = program.commands.some((command) => command.name() === name)
+  if (!isKnown && name !== 'help') program.error(`error: unknown command '${name}'`)
+}
+
+/** Whether `--json` is among the options. Everything after `--` is the command line of a server. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(2, end === -1 ? undefined : end).includes('--json')
+}
+
+/** A program that reads JSON gets JSON, whatever happens. */
+function formatJsonError(error: unknown, exitCode: number): string {
+  const message = formatError(error)
+    .replace(/^error: /, '')
+    .trim()
+  return `${JSON.stringify({ error: { message, exitCode } }, null, 2)}\n`
 }
 
 /** Usage errors are this program's own texts, and may have several lines. */
 function formatError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  if (!(error instanceof UsageError)) return `${toLine(text)}\n`
+  if (!(error instanceof UsageError || error instanceof CommanderError)) return `${toLine(text)}\n`
   return `${text.split('\n').map(toPrintable).join('\n')}\n`
 }
 
@@ -119,7 +153,8 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
 /** Waits until everything written to a stream has left the process. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    if (!stream.writable || stream.destroyed) resolve()
+    // The error that destroyed it may not have been reported yet.
+    if (!stream.writable || stream.destroyed) setImmediate(resolve)
     else stream.write('', () => resolve())
   })
 }

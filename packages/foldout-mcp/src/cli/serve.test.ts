@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 
@@ -112,6 +113,24 @@ describe('foldout serve', () => {
     await vi.waitFor(() => expect(notes).toContain('The new configuration is in use.'), WAIT)
   })
 
+  it('continues when nobody reads its reports', async () => {
+    writeConfig({ shop: [REFUND] }, { expose: 'all' })
+    const child = spawn(process.execPath, getArguments())
+    closing.push(async () => {
+      if (child.exitCode === null && child.kill()) await once(child, 'exit')
+    })
+    const client = new Client({ name: 'test', version: '1' })
+    const transport = new StdioServerTransport(child.stdout, child.stdin)
+    await client.connect(transport)
+    child.stderr.destroy()
+    // Each change is reported.
+    writeConfig({ weather: [FORECAST] }, { expose: 'all' })
+    await vi.waitFor(async () => expect(await listNames(client)).toEqual(['get_forecast', 'read_result']), WAIT)
+    writeConfig({ shop: [REFUND] }, { expose: 'all' })
+    await vi.waitFor(async () => expect(await listNames(client)).toEqual(['read_result', 'refund_order']), WAIT)
+    expect(child.exitCode).toBeNull()
+  })
+
   it('also serves over HTTP, even with empty standard input, until it is told to stop', async () => {
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { presets: { sky: { servers: ['weather'], expose: 'all' } } })
     const { url, child, notes } = await serveHttp()
@@ -212,6 +231,17 @@ describe('foldout call', () => {
     expect(JSON.parse(String(json.stdout))).toMatchObject({ content: [{ type: 'text' }] })
   })
 
+  it('waits no longer than --timeout for a tool that never answers', () => {
+    writeConfig({ shop: [{ ...REFUND, does: 'hang' }] })
+    const { status, stderr } = call('refund_order', '--timeout', '3')
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(
+        /^The tool 'refund_order' did not answer within its limit of 3 seconds\. It is not known whether it has run\.\n$/,
+      ),
+    })
+  })
+
   it('fails for tools that do not exist and arguments that are not JSON', () => {
     writeConfig({ shop: [REFUND] })
     expect(call('refund', '--args', '{}')).toMatchObject({
@@ -227,6 +257,25 @@ describe('foldout call', () => {
 })
 
 describe('foldout doctor', () => {
+  it('distinguishes a server that prints other text from a slow one', () => {
+    const print = (text: string): object => ({
+      command: process.execPath,
+      args: ['-e', `process.stdout.write(${JSON.stringify(text)}); setInterval(() => {}, 1000)`],
+    })
+    const both = { command: 'a', url: 'http://127.0.0.1:9/mcp' }
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { chatty: print('Listening on port 3000\n'), mute: print(''), both } }),
+    )
+    const args = [BIN, 'doctor', '--config', config, '--cache', join(folder, 'cache'), '--timeout', '3']
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect(stdout).toMatch(
+      /^chatty: does not work\n {2}It gave no answer within 3 seconds, but printed text that is not an MCP message on standard output:\n {2}Listening on port 3000\n {2}Check that the command starts an MCP server/m,
+    )
+    expect(stdout).toMatch(/^mute: does not work\n {2}It gave no answer within 3 seconds\.\n {2}Try a longer/m)
+    expect(stderr).toContain("The server 'both' in")
+  })
+
   it('says whether each server works, and what to do if not', () => {
     writeConfig({ shop: [REFUND, { name: 'odd', inputSchema: { type: 'object', properties: 7 } }] })
     writeFileSync(

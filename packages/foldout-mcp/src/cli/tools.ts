@@ -45,7 +45,8 @@ export function describeTool(tool: CatalogEntry): Readonly<Record<string, unknow
 }
 
 function formatText(view: CostView, { stdout, env }: Surroundings): string {
-  const { catalog, servers, costs } = view
+  const { catalog, servers, failed, costs } = view
+  if (servers.length + failed.length === 0) return 'The configuration has no servers.\n'
   const { columns } = stdout
   const style = createStyler(stdout, env)
   const largest = Math.max(1, ...costs.servers.map(({ tokens }) => tokens))

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { getCacheFolder, getDataFolder } from '../gateway/surroundings.ts'
 import { CLIENTS, getClient } from './known/clients.ts'
 import { chooseFile, type Whereabouts } from './places.ts'
 
@@ -19,6 +21,14 @@ describe('R52: the file of a client', () => {
     expect(files[0]?.every((file) => file?.startsWith('/home/ada/'))).toBe(true)
     expect(files[1]?.every((file) => file?.startsWith('/Users/ada/'))).toBe(true)
     expect(files[2]?.every((file) => file?.startsWith('C:\\Users\\ada\\') && !file.includes('/'))).toBe(true)
+  })
+
+  it('is in the folder of the user where HOME is empty, and so is what Foldout keeps', () => {
+    const env = { HOME: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+    const files = CLIENTS.map((client) => chooseFile(client, 'user', { ...LINUX, env }) ?? '')
+    const home = userInfo().homedir
+    for (const file of [...files, getCacheFolder(env), getDataFolder(env)])
+      expect({ file, isInside: file.startsWith(home) }).toEqual({ file, isInside: true })
   })
 
   it('is in the table of the guide', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
+import { getSystemHome } from '../gateway/surroundings.ts'
 import type { ClientDescription, Places, Scope, System } from './client.ts'
 
 /** The machine and the project folder in which to look for files. Tests pass their own. */
@@ -32,7 +32,7 @@ export function chooseFile(client: ClientDescription, scope: Scope, where: Where
 /** The user's home folder. */
 export function getHome({ env, platform }: Whereabouts): string {
   const own = platform === 'win32' ? (env['USERPROFILE'] ?? env['HOME']) : env['HOME']
-  return own || homedir()
+  return own || getSystemHome()
 }
 
 /** The folder for application settings. */

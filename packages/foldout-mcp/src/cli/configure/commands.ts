@@ -78,7 +78,7 @@ function addUninstall(program: Command, surroundings: Surroundings, finish: Fini
     .option('--project [folder]', 'only for one project (default: this folder)')
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--json', 'print JSON')
-    .addHelpText('after', formatExamples('foldout uninstall cursor'))
+    .addHelpText('after', formatExamples('foldout uninstall cursor', 'foldout uninstall claude-code --project'))
     .action(async (client: string, options: InstallOptions) => {
       const { uninstall } = await import('./install.ts')
       finish(await uninstall(client, options, surroundings))
@@ -109,7 +109,7 @@ function addAdd(program: Command, surroundings: Surroundings, finish: Finish): v
       'after',
       formatExamples(
         'foldout add files -- npx -y @modelcontextprotocol/server-filesystem .',
-        'foldout add tickets --url https://tickets.example.com/mcp --header "Authorization=Bearer ${TICKETS_TOKEN}"',
+        "foldout add tickets --url https://tickets.example.com/mcp --header 'Authorization=Bearer ${TICKETS_TOKEN}'",
         'foldout add github --from server.json --env GITHUB_TOKEN',
       ),
     )

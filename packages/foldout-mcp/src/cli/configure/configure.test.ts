@@ -173,6 +173,17 @@ describe('R52: foldout install and uninstall', () => {
     expect(await readFile(file, 'utf8')).toBe('{}')
   })
 
+  it('say how to undo it, for the user and for a project', async () => {
+    const place = join(folder, 'my project')
+    await mkdir(place, { recursive: true })
+    const user = await run('install', 'cursor', '--config', config)
+    expect(user.stdout).toContain('\nTo undo it: foldout uninstall cursor\n')
+    const project = await run('install', 'cursor', '--config', config, '--project', place)
+    expect(project.stdout).toContain(`\nTo undo it: foldout uninstall cursor --project '${place}'\n`)
+    expect((await run('uninstall', 'cursor', '--project', place)).stdout).toContain('The file is as it was')
+    expect((await run('uninstall', 'cursor')).stdout).toContain('The file is as it was')
+  })
+
   it('say which servers the client still starts itself, and how to move them', async () => {
     const file = await write('home/.cursor/mcp.json', { mcpServers: { a: SECRETS, b: REMOTE_SECRETS } })
     const before = await readFile(file, 'utf8')

@@ -48,8 +48,21 @@ export async function install(name: string, options: InstallOptions, surrounding
     isMove: options.move ?? false,
     isEdit: options.edit ?? false,
   })
-  stdout.write(options.json ? toJson(result) : formatInstalled(client, result, await describeEmpty(result.config)))
+  const undo = `foldout uninstall ${client.name}${formatProject(options)}`
+  const more = { undo, empty: await describeEmpty(result.config) }
+  stdout.write(options.json ? toJson(result) : formatInstalled(client, result, more))
   return EXIT.done
+}
+
+/** Formats the option that makes another command use the same project. */
+function formatProject({ project }: InstallOptions): string {
+  if (project === undefined) return ''
+  return typeof project === 'string' ? ` --project ${quoteWord(project)}` : ' --project'
+}
+
+/** Quotes a word of a command line if a shell would split or change it. */
+function quoteWord(word: string): string {
+  return /^[\w./:\\@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** A gateway without servers would look broken. A configuration that is code, or damaged, is not checked. */
@@ -96,7 +109,14 @@ function createLink({ title, link }: ClientDescription, name: string, { version,
   return link.replaceAll(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole)
 }
 
-function formatInstalled({ title }: ClientDescription, result: InstallResult, empty: string | undefined): string {
+/** What the result itself does not say. */
+interface InstallAdvice {
+  /** The command that undoes it. */
+  readonly undo: string
+  readonly empty: string | undefined
+}
+
+function formatInstalled({ title }: ClientDescription, result: InstallResult, { undo, empty }: InstallAdvice): string {
   const { file, status, config, backup, moved, left, notes, client, by } = result
   const how = { command: ' with its own command', file: '' }[by]
   const heads = {
@@ -112,7 +132,7 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult, em
     backup !== undefined && `A backup of the file: ${backup}`,
     ...notes,
     ...(left.length === 0 ? [] : describeLeft(title, client, left)),
-    status === 'installed' && `To undo it: foldout uninstall ${client}`,
+    status === 'installed' && `To undo it: ${undo}`,
   ]
   return formatLines(lines)
 }

@@ -193,7 +193,10 @@ export interface ServerDefinition {
   readonly args?: readonly (string | number | boolean)[]
   /** Variables in addition to the few that every server gets, such as PATH. */
   readonly env?: Readonly<Record<string, string | number | boolean>>
-  /** A file with more variables, one `NAME=value` per line. Those in `env` win. */
+  /**
+   * A file with more variables, one `NAME=value` per line. Those in `env` win. Other texts of the server may refer to
+   * them.
+   */
   readonly envFile?: string
   /** The server's working directory, relative to the configuration file. */
   readonly cwd?: string

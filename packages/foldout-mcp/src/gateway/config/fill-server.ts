@@ -45,8 +45,9 @@ export function dependsOnRoot(server: ServerConfig): boolean {
 
 async function fillStdioServer(server: StdioServer, variables: Variables): Promise<FilledStdioServer> {
   const { kind, name, envFile, cwd } = server
-  const fill = (text: string): string => fillVariables(text, variables)
-  const fromFile = envFile === undefined ? {} : await readEnvFile(fill(envFile))
+  const fromFile = envFile === undefined ? {} : await readEnvFile(fillVariables(envFile, variables))
+  const known = envFile === undefined ? variables : { ...variables, env: { ...fromFile, ...variables.env } }
+  const fill = (text: string): string => fillVariables(text, known)
   return {
     kind,
     name,

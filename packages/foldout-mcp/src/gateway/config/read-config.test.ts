@@ -181,6 +181,15 @@ describe('variables', () => {
     })
   })
 
+  it('may come from the envFile of the server, unless the environment has them', async () => {
+    const envFile = write('.env', 'KEY=from-file\nREGION=here\n')
+    const entry = { command: 'a', args: ['${KEY}', '${REGION}', '${OTHER:-none}'], env: { TOKEN: '${KEY}' }, envFile }
+    expect(await fill(entry, { REGION: 'elsewhere' })).toMatchObject({
+      args: ['from-file', 'elsewhere', 'none'],
+      env: { TOKEN: 'from-file' },
+    })
+  })
+
   it.each([
     [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
     [{ command: 'a', cwd: '${ROOT}' }, /It needs \$\{ROOT\}/],
@@ -197,6 +206,29 @@ describe('variables', () => {
 })
 
 describe('files', () => {
+  it('may be typed, in a folder where the package is not installed', async () => {
+    const file = write(
+      'foldout.config.ts',
+      `import { defineGateway } from 'foldout-mcp'
+export default defineGateway({ mcpServers: { typed: { command: 'a' } } })`,
+    )
+    expect((await readGatewayConfig([file])).servers.map(({ name }) => name)).toEqual(['typed'])
+  })
+
+  it.each(['__proto__', 'constructor', 'hasOwnProperty', 'a b', 'ünï/cöde'])('may call a server %s', async (name) => {
+    const file = write('names.json', `{"mcpServers": {"${name}": {"command": "a"}}}`)
+    expect((await readGatewayConfig([file])).servers.map((server) => server.name)).toEqual([name])
+  })
+
+  it('are questioned if a server has both a command and a url', async () => {
+    const entry = { command: 'a', url: 'http://127.0.0.1/mcp' }
+    const file = write('both.json', JSON.stringify({ mcpServers: { a: entry, b: { command: 'a' } } }))
+    const { doubts } = await readGatewayConfig([file])
+    expect(doubts).toEqual([
+      `The server 'a' in ${file} has a url and a command, which is not used. Remove one of them.`,
+    ])
+  })
+
   it('may have comments, trailing commas and a byte order mark', async () => {
     const file = write(
       'comments.json',

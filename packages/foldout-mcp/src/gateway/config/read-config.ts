@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser'
@@ -155,7 +156,9 @@ async function loadModule(file: string): Promise<unknown> {
   await readText(path)
   try {
     const { createJiti } = await import('jiti')
-    const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false })
+    // Started by npx or from a global installation, the package is not in the folder of the configuration.
+    const alias = { 'foldout-mcp': createRequire(import.meta.url).resolve('foldout-mcp') }
+    const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false, alias })
     return await jiti.import(path, { default: true })
   } catch (error) {
     throw new UsageError(`${file} cannot be loaded: ${(error as Error).message}`)

@@ -243,7 +243,16 @@ export function findDoubts(definition: JsonObject, servers: JsonObject, file: st
       .filter(({ near }) => near !== undefined)
       .map((unknown) => describeUnknown(`The server '${name}' in ${file}`, unknown)),
   )
-  return [...doubts, ...inServers]
+  return [...doubts, ...inServers, ...findAmbiguous(servers, file)]
+}
+
+/** A server with two ways to reach it: the url is used. */
+function findAmbiguous(servers: JsonObject, file: string): readonly string[] {
+  return Object.entries(servers)
+    .filter(
+      ([, entry]) => isObject(entry) && entry['command'] && (entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']),
+    )
+    .map(([name]) => `The server '${name}' in ${file} has a url and a command, which is not used. Remove one of them.`)
 }
 
 interface Unknown {

@@ -9,7 +9,8 @@ export interface CallLimits {
   readonly maxResultBytes: number
 }
 
-type Call = NonNullable<RawTool['call']>
+/** Runs a tool. */
+export type Call = NonNullable<RawTool['call']>
 
 /** Applies limits to a call. Without limits, returns the call itself. */
 export function limitCall(tool: string, call: Call, limits: CallLimits): Call {

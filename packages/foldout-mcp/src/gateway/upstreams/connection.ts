@@ -66,7 +66,7 @@ export async function openConnection(server: FilledServer, options: ConnectionOp
     const ending = attempt.getEnding()
     await attempt.close()
     options.signal.throwIfAborted()
-    const failure = timeout.aborted ? toSlowError(options.timeoutMs) : error
+    const failure = timeout.aborted ? toSlowError(options.timeoutMs, attempt.hasGarbage()) : error
     throw describeFailure(failure, { ending, complaint: attempt.getComplaint() })
   }
 }
@@ -75,6 +75,7 @@ interface Attempt {
   open(): Promise<Connection>
   getComplaint(): string
   getEnding(): string | undefined
+  hasGarbage(): boolean
   close(): Promise<void>
 }
 
@@ -102,6 +103,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
       .slice(-KEPT_STDERR_LINES)
       .join('\n')
   const getEnding = (): string | undefined => (transport instanceof ChildTransport ? transport.getEnding() : undefined)
+  const hasGarbage = (): boolean => transport instanceof ChildTransport && transport.hasGarbage()
 
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
@@ -140,7 +142,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     })
     return listAll(client, server.name, { ...options, closed, getComplaint, getEnding, close, ended: ended.signal })
   }
-  return { open, getComplaint, getEnding, close }
+  return { open, getComplaint, getEnding, hasGarbage, close }
 }
 
 interface ListedParts
@@ -303,8 +305,10 @@ export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
 }
 
-function toSlowError(timeoutMs: number): Error {
-  return new Error(`It gave no answer within ${timeoutMs / 1_000} seconds.`)
+function toSlowError(timeoutMs: number, hasGarbage: boolean): Error {
+  const seconds = `${timeoutMs / 1_000} ${timeoutMs === 1_000 ? 'second' : 'seconds'}`
+  if (!hasGarbage) return new Error(`It gave no answer within ${seconds}.`)
+  return new Error(`It gave no answer within ${seconds}, but printed text that is not an MCP message on standard output:`)
 }
 
 interface Circumstances {

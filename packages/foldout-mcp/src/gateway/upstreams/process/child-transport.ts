@@ -66,6 +66,11 @@ export class ChildTransport implements Transport {
     return this.#ending
   }
 
+  /** Whether the server has printed lately what is not a message. */
+  hasGarbage(): boolean {
+    return this.#garbage.lines > 0
+  }
+
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.#server
     // Otherwise the error would say that the command is missing.
