@@ -18,6 +18,15 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
       stopListening()
       throw error
     }
-    pending.then(resolve, reject).finally(stopListening)
+    pending.then(
+      (value) => {
+        stopListening()
+        resolve(value)
+      },
+      (error: unknown) => {
+        stopListening()
+        reject(error as Error)
+      },
+    )
   })
 }

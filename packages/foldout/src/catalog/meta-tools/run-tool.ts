@@ -128,7 +128,10 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
       through: through ?? 'direct',
       ok,
       durationMs: Math.round(performance.now() - started),
-      wrappingTokens: through === undefined ? 0 : countWrappingTokens(through, found.name),
+      // Counted only if somebody wants to know.
+      get wrappingTokens() {
+        return through === undefined ? 0 : countWrappingTokens(through, found.name)
+      },
     })
   }
 }

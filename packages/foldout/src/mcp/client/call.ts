@@ -173,7 +173,9 @@ function progressReporter(
 
 /** A server can tell by the idempotency key whether it has run the call before. */
 function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string, unknown>> {
-  const { [IDEMPOTENCY_KEY]: _, ...given } = meta ?? {}
+  // Copies that leave something out take long, and most calls have nothing to copy.
+  if (!meta) return idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: idempotencyKey }
+  const { [IDEMPOTENCY_KEY]: _, ...given } = meta
   return idempotencyKey === undefined ? given : { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
 }
 
@@ -189,9 +191,16 @@ function getAnswer(result: unknown, server: string): CallResult {
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' gave an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
+  if (isPlainAnswer(result)) return result
   const { resultType: _era, content, ...rest } = result
   const pieces = toContent(content)
   return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }
+}
+
+/** Whether an answer is one already, so that it need not be copied. */
+function isPlainAnswer(result: Readonly<Record<string, unknown>>): result is CallResult {
+  const { content, isError, resultType } = result
+  return resultType === undefined && isError !== true && Array.isArray(content) && content.every(isContent)
 }
 
 /** An error is made to be read by a model, which has no use for megabytes of it. */

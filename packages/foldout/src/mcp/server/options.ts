@@ -64,6 +64,11 @@ export interface ServeMcpOptions {
   readonly maxBodyBytes?: number
   /** A tool's result with more bytes becomes an error that says so. Default 64 MiB over HTTP, and 9.75 MiB elsewhere, since clients close a stdio connection at 10 MiB. */
   readonly maxResultBytes?: number
+  /**
+   * Whether a call's signal may serve a later call, which takes less time and memory. Only for tools that are done with their
+   * signal when they have answered: later it may say that another call was cancelled. Default false.
+   */
+  readonly reuseSignals?: boolean
   /** Called with errors on the wire that belong to no request. */
   readonly onError?: (error: Error) => void
 }
