@@ -18,15 +18,13 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
       stopListening()
       throw error
     }
-    pending.then(
-      (value) => {
+    const settle = async (): Promise<T> => {
+      try {
+        return await pending
+      } finally {
         stopListening()
-        resolve(value)
-      },
-      (error: unknown) => {
-        stopListening()
-        reject(error as Error)
-      },
-    )
+      }
+    }
+    settle().then(resolve, reject)
   })
 }

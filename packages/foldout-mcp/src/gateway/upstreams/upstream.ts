@@ -88,7 +88,7 @@ export class Upstream {
   }
 
   get state(): UpstreamState {
-    if (this.#running) return { type: 'running', calls: this.#uses.running }
+    if (this.#running) return { type: 'running', calls: this.#uses.runCount }
     if (this.#connection) return { type: 'starting' }
     return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
   }
@@ -216,7 +216,7 @@ export class Upstream {
   async use<Result>(work: (connection: Connection) => Promise<Result>, context: UseContext = {}): Promise<Result> {
     const { signal } = context
     signal?.throwIfAborted()
-    if (this.#uses.waiting >= MAX_WAITING)
+    if (this.#uses.waitCount >= MAX_WAITING)
       throw new UpstreamError(`The server '${this.#server.name}' is busy: ${MAX_WAITING} calls wait for it.`)
     const run = async (): Promise<Result> => {
       signal?.throwIfAborted()

@@ -1,7 +1,6 @@
 import type { CallContext } from 'foldout/catalog'
 import { Callers, type Ask } from './callers.ts'
 import { MAX_HELD } from './limits.ts'
-import { Turns } from './turns.ts'
 
 /** Whom something is done for. */
 export interface UseContext {
@@ -27,12 +26,12 @@ export class Uses {
     this.#onEnd = onEnd
   }
 
-  get running(): number {
-    return this.#turns.running
+  get runCount(): number {
+    return this.#turns.runCount
   }
 
-  get waiting(): number {
-    return this.#turns.waiting
+  get waitCount(): number {
+    return this.#turns.waitCount
   }
 
   /** Whether the next use would not have to wait. */
@@ -41,7 +40,7 @@ export class Uses {
   }
 
   get isIdle(): boolean {
-    return this.running + this.waiting === 0
+    return this.runCount + this.waitCount === 0
   }
 
   /** Does something when it is its turn. */
@@ -83,6 +82,60 @@ export class Uses {
     } finally {
       this.#asking--
       this.#turns.addRoom(-1)
+    }
+  }
+}
+
+/** Lets a number of uses run at a time; others wait for their turn. One that need not wait costs nothing but a count. */
+export class Turns {
+  #most: number
+  #running = 0
+  readonly #waiting = new Set<() => void>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get runCount(): number {
+    return this.#running
+  }
+
+  get waitCount(): number {
+    return this.#waiting.size
+  }
+
+  /** Whether the next one would not have to wait. */
+  get isFree(): boolean {
+    return this.#running < this.#most
+  }
+
+  /** Begins a use, when it is its turn. `end` has to be called afterwards. */
+  async begin(): Promise<void> {
+    if (this.isFree) return this.beginNow()
+    await new Promise<void>((resolve) => this.#waiting.add(resolve))
+  }
+
+  beginNow(): void {
+    this.#running++
+  }
+
+  end(): void {
+    this.#running--
+    this.#proceed()
+  }
+
+  /** Changes how many may run at a time. */
+  addRoom(more: number): void {
+    this.#most += more
+    this.#proceed()
+  }
+
+  #proceed(): void {
+    for (const start of this.#waiting) {
+      if (!this.isFree) return
+      this.#waiting.delete(start)
+      this.#running++
+      start()
     }
   }
 }

@@ -274,10 +274,8 @@ function callContext(
 }
 
 /** The token is this connection's; a tool that calls another server uses its own. */
-function dropToken({
-  progressToken: _,
-  ...meta
-}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function dropToken(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { progressToken: _, ...meta } = given
   return meta
 }
 

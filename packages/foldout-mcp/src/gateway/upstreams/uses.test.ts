@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Turns } from './turns.ts'
+import { Turns } from './uses.ts'
 
 describe('turns', () => {
   it('are taken at once while there is room, and in order otherwise', async () => {
@@ -11,7 +11,7 @@ describe('turns', () => {
     }
     const all = ['a', 'b', 'c', 'd'].map(begin)
     await Promise.all(all.slice(0, 2))
-    expect({ begun, running: turns.running, waiting: turns.waiting, isFree: turns.isFree }).toEqual({
+    expect({ begun, running: turns.runCount, waiting: turns.waitCount, isFree: turns.isFree }).toEqual({
       begun: ['a', 'b'],
       running: 2,
       waiting: 2,
@@ -22,7 +22,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a', 'b', 'c'])
     turns.end()
     await all[3]
-    expect({ begun, running: turns.running, waiting: turns.waiting }).toEqual({
+    expect({ begun, running: turns.runCount, waiting: turns.waitCount }).toEqual({
       begun: ['a', 'b', 'c', 'd'],
       running: 2,
       waiting: 0,
@@ -35,7 +35,7 @@ describe('turns', () => {
     const second = turns.begin()
     turns.addRoom(1)
     await second
-    expect(turns.running).toBe(2)
+    expect(turns.runCount).toBe(2)
     turns.addRoom(-1)
     turns.end()
     expect(turns.isFree).toBe(false)
