@@ -24,7 +24,8 @@ import type { ProcessGuard } from './upstreams/process/process-guard.ts'
 import { hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
-import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstream.ts'
+import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
+import type { UseContext } from './upstreams/uses.ts'
 
 export interface GatewayServerOptions {
   readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns' | 'gateways'>
@@ -218,10 +219,10 @@ export class GatewayServer {
     await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
   }
 
-  /** Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. */
-  async #wantLogs(level: string | undefined): Promise<void> {
+  /** Makes a legacy server log what the caller of a tool wants to have; what is too much for others is not passed on. */
+  async #wantLogs(level: string): Promise<void> {
     const { era, capabilities = {} } = this.#snapshot ?? {}
-    if (level === undefined || era === 'modern' || !('logging' in capabilities)) return
+    if (era === 'modern' || !('logging' in capabilities)) return
     if (this.#logLevel !== undefined && isSevere(level, this.#logLevel)) return
     this.#logLevel = level
     await this.#sendLogLevel()
@@ -371,8 +372,10 @@ export class GatewayServer {
     const { name } = definition
     const { timeoutSeconds, maxConcurrent, maxResultBytes } = this.config.overrides.get(name) ?? {}
     const run: NonNullable<RawTool['call']> = async (args, context) => {
-      await this.#wantLogs(context.peer?.logLevel)
-      const upstream = await this.#upstreams.find(context)
+      const logLevel = context.peer?.logLevel
+      if (logLevel !== undefined) await this.#wantLogs(logLevel)
+      const found = this.#upstreams.find(context)
+      const upstream = found instanceof Upstream ? found : await found
       const result = await upstream.call(name, args, context)
       this.#remember(result)
       const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result

@@ -18,6 +18,13 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
       stopListening()
       throw error
     }
-    pending.then(resolve, reject).finally(stopListening)
+    const settle = async (): Promise<T> => {
+      try {
+        return await pending
+      } finally {
+        stopListening()
+      }
+    }
+    settle().then(resolve, reject)
   })
 }

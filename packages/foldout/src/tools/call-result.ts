@@ -71,7 +71,7 @@ export function toCallResult(result: ToolResult, options: { readonly isStructure
 
 /** Wraps an answer unchanged, for a caller that unwraps it: its texts are not joined. */
 export function wrapAnswer(answer: CallResult): ToolResult {
-  return answer.isError === true ? { ...fail(''), answer } : { ...ok('', answer), answer }
+  return answer.isError === true ? { answer, ...fail('') } : { answer, ...ok('', answer) }
 }
 
 function toImages({ type, mimeType, data }: ToolContent): readonly ToolImage[] {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ServerConfig } from '../config/config.ts'
-import type { UseContext } from '../upstreams/upstream.ts'
+import type { UseContext } from '../upstreams/uses.ts'
 
 /** Headers of a client that are passed on to a server. */
 export interface Forwarded {

@@ -5,7 +5,7 @@ import { dropUndefined, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
-import type { UseContext } from '../upstreams/upstream.ts'
+import type { UseContext } from '../upstreams/uses.ts'
 import { createDirectory, type Directory, type Route } from './directory.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type TaskWays } from './tasks.ts'
 

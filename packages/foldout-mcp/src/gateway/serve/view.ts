@@ -75,7 +75,14 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
       .filter((server) => includesServer(preset, server.name))
       .filter((server) => !policy.getRules(name).deniesServer(who, name, server.name))
   const scope = `view-${++lastView}`
-  const toScoped = <Client extends CallClient>(client: Client): Client => ({ ...client, id: `${scope}/${client.id}` })
+  const scoped = new WeakMap<CallClient, CallClient>()
+  const toScoped = <Client extends CallClient>(client: Client): Client => {
+    const known = scoped.get(client) as Client | undefined
+    if (known) return known
+    const one = { ...client, id: `${scope}/${client.id}` }
+    scoped.set(client, one)
+    return one
+  }
   const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
   const scoped = scopeClients(awaitTools(options.results.expose(listed), options), toScoped)
   const exposure = watchClients(scoped, name, onTraffic)
@@ -103,6 +110,8 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
     version: options.version,
     expose: exposure,
     onError: options.onError,
+    // Calls go to servers, and nobody here keeps a signal.
+    reuseSignals: true,
     ...dropUndefined({ authorize: policy.authorize }),
     catalogFor: (client) => profiles.get(toWho({ client })).catalog,
     features(client) {

@@ -4,7 +4,8 @@ import type { ServerConfig } from '../config/config.ts'
 import { dependsOnRoot } from '../config/fill-server.ts'
 import { readForwarded, type Forwarded } from '../policy/forwarded.ts'
 import { UpstreamError } from './connection.ts'
-import type { Upstream, UseContext } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+import type { UseContext } from './uses.ts'
 
 /** The scope of a process or connection that all clients share. */
 const SHARED = ''
@@ -22,6 +23,7 @@ export interface WantedUpstream {
 /** The processes or connections of one server: one that all clients share, or one for each client, folder or user. */
 export class UpstreamPool {
   readonly #config: ServerConfig
+  readonly #isByRoot: boolean
   readonly #create: (wanted: WantedUpstream) => Upstream
   /** By scope. The least recently used one comes first. */
   readonly #upstreams = new Map<string, Upstream>()
@@ -32,6 +34,7 @@ export class UpstreamPool {
 
   constructor(config: ServerConfig, create: (wanted: WantedUpstream) => Upstream) {
     this.#config = config
+    this.#isByRoot = dependsOnRoot(config)
     this.#create = create
   }
 
@@ -49,10 +52,18 @@ export class UpstreamPool {
     return this.#get(SHARED, undefined)
   }
 
-  /** Finds the one that serves a caller. */
-  async find(context: UseContext): Promise<Upstream> {
+  /** Finds the one that serves a caller; at once, unless the caller has to be asked for its folder. */
+  find(context: UseContext): Upstream | Promise<Upstream> {
+    return this.#isByRoot ? this.#findByRoot(context) : this.#findOwn(context, undefined)
+  }
+
+  async #findByRoot(context: UseContext): Promise<Upstream> {
+    return this.#findOwn(context, await this.#findRoot(context))
+  }
+
+  #findOwn(context: UseContext, root: string | undefined): Upstream {
     const forwarded = readForwarded(this.#config, context)
-    const root = dependsOnRoot(this.#config) ? await this.#findRoot(context) : undefined
+    if (!forwarded && root === undefined && !this.#config.isIsolated) return this.getShared()
     const scope = this.#config.isIsolated ? toScope(context.client) : SHARED
     const key = [forwarded?.key ?? '', scope, root ?? ''].filter((part) => part !== '').join(' ')
     if (scope !== SHARED) {
@@ -109,6 +120,7 @@ export class UpstreamPool {
 
   #get(scope: string, root: string | undefined, forwarded?: Forwarded): Upstream {
     const known = this.#upstreams.get(scope)
+    if (known && this.#upstreams.size === 1) return known
     // Put back at the end, as the most recently used one.
     this.#upstreams.delete(scope)
     if (!known && scope !== SHARED) this.#makeRoom()

@@ -1,4 +1,4 @@
-import pLimit, { type LimitFunction } from 'p-limit'
+import type { LimitFunction } from 'p-limit'
 import type { CallContext, CallResult } from 'foldout/catalog'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -7,10 +7,12 @@ import type { Variables } from '../config/variables.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets, type Secrets } from '../policy/secrets.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_HELD, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import { IdleTimer } from './idle-timer.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
-import { Callers, HeldCalls, type Ask } from './callers.ts'
+import { HeldCalls, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
+import { Uses, type UseContext } from './uses.ts'
 
 /**
  * Whether a server runs, and why not.
@@ -54,12 +56,6 @@ export interface UpstreamOptions extends Pick<
   prepare(connection: Connection): Promise<void>
 }
 
-/** The caller that work is done for. */
-export interface UseContext extends Pick<CallContext, 'signal' | 'client' | 'peer'> {
-  /** Asks that client, if it can be asked while this runs. */
-  readonly ask?: Ask | undefined
-}
-
 /**
  * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after
  * a failure. It never runs more than its share of calls, so that it slows down only its own callers.
@@ -67,38 +63,39 @@ export interface UseContext extends Pick<CallContext, 'signal' | 'client' | 'pee
 export class Upstream {
   readonly #server: ServerConfig
   readonly #options: UpstreamOptions
-  readonly #limit: LimitFunction
+  readonly #uses: Uses
+  readonly #idle: IdleTimer
   readonly #ended = new AbortController()
-  readonly #callers = new Callers()
   readonly #held: HeldCalls
   #connection: Promise<Connection> | undefined
   #failures = 0
   #timeouts = 0
   #failed: Omit<Extract<UpstreamState, { readonly type: 'failed' }>, 'type'> | undefined
-  #isRunning = false
-  #uses = 0
-  /** How many questions of the server wait for clients. */
-  #asking = 0
-  /** The client whose roots the server was last told about. */
+  /** There while the server runs. */
+  #running: Connection | undefined
+  /** The client whose folders the server was told to ask for. */
   #rootsFrom: string | undefined
-  #idle: ReturnType<typeof setTimeout> | undefined
 
   constructor(server: ServerConfig, options: UpstreamOptions) {
     this.#server = server
     this.#options = options
-    this.#limit = pLimit(server.maxConcurrent)
+    this.#uses = new Uses(server.maxConcurrent, () => this.#watchIdle())
+    this.#idle = new IdleTimer(server.idleMs, {
+      isIdle: () => this.#running !== undefined && this.isIdle && !options.isWatched(),
+      onIdle: () => void this.stop(),
+    })
     this.#held = new HeldCalls(options.post)
   }
 
   get state(): UpstreamState {
-    if (this.#isRunning) return { type: 'running', calls: this.#limit.activeCount }
+    if (this.#running) return { type: 'running', calls: this.#uses.runCount }
     if (this.#connection) return { type: 'starting' }
     return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
   }
 
   /** Whether it is unused. */
   get isIdle(): boolean {
-    return this.#limit.activeCount + this.#limit.pendingCount === 0
+    return this.#uses.isIdle
   }
 
   /** Runs a tool. Rejects only if the call is aborted. */
@@ -154,46 +151,61 @@ export class Upstream {
     context: CallContext,
     ask: Ask | undefined,
   ): Promise<CallResult> {
+    const work = (connection: Connection): Promise<CallResult> => this.#callTool(connection, tool, args, context)
+    const { signal, client, peer } = context
+    const running = this.#connection && this.#running
+    if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
+    // Nothing waits here that would not notice by itself that it is aborted.
+    signal?.throwIfAborted()
+    return this.#uses.runNow(() => work(running), { client, peer, ask })
+  }
+
+  async #callTool(
+    { tools }: Connection,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ): Promise<CallResult> {
     const { name, timeoutMs } = this.#server
-    return this.use(
-      async ({ tools }) => {
-        // The server may have reported a changed definition only now, when it started.
-        if (this.#options.isHeld(tool))
-          return createErrorResult(
-            `Tool '${tool}' was not run: its definition has changed, and waits for the user's approval. Ask the user to run "foldout pins".`,
-          )
-        const call = tools.get(tool)?.call
-        if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
-        await this.#offerRoots(context)
-        const start = performance.now()
-        const result = await call(args, context)
-        const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
-        this.#countTimeout(isTimeout)
-        // It works, so the next failure counts as the first.
-        if (!isTimeout && this.#isRunning) this.#failures = 0
-        return result
-      },
-      { ...context, ask },
+    // The server may have said only now, when it started, that its definition is another one.
+    if (this.#options.isHeld(tool))
+      return createErrorResult(
+        `Tool '${tool}' was not run: its definition has changed, and waits for the user's approval. Ask the user to run "foldout pins".`,
+      )
+    const call = tools.get(tool)?.call
+    if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
+    if (this.#hasNewRoots(context)) await this.#offerRoots(context)
+    const start = performance.now()
+    const result = await call(args, context)
+    const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
+    this.#countTimeout(isTimeout)
+    // It works: the next failure is the first one again.
+    if (!isTimeout && this.#running) this.#failures = 0
+    return result
+  }
+
+  #hasNewRoots({ client, peer }: CallContext): boolean {
+    return (
+      client !== undefined && peer?.ask !== undefined && 'roots' in peer.capabilities && this.#rootsFrom !== client.id
     )
   }
 
-  /** Tells a server that was started before this client called to ask for the client's folders. */
-  async #offerRoots({ client, peer }: CallContext): Promise<void> {
-    if (!client || !peer?.ask || !('roots' in peer.capabilities) || this.#rootsFrom === client.id) return
-    this.#rootsFrom = client.id
+  /** A server that started before this client had called has not heard of the folders that the client works in. */
+  async #offerRoots({ client }: CallContext): Promise<void> {
+    this.#rootsFrom = client?.id
     const connection = await this.#connection
     await connection?.client.notification({ method: 'notifications/roots/list_changed' }).catch(() => undefined)
   }
 
   /** Passes a log on to the clients whose calls are running; says whether there are any. */
   logToCallers(params: Readonly<Record<string, unknown>>): boolean {
-    this.#callers.log(params)
-    return !this.#callers.isEmpty
+    this.#uses.callers.log(params)
+    return !this.#uses.callers.isEmpty
   }
 
   /** The client that the server has sent to a page. */
   findPage(id: unknown): string | undefined {
-    return this.#callers.findPage(id)
+    return this.#uses.callers.findPage(id)
   }
 
   /**
@@ -201,49 +213,19 @@ export class Upstream {
    *
    * @throws UpstreamError if it cannot be started or is overloaded.
    */
-  async use<Result>(
-    work: (connection: Connection) => Promise<Result>,
-    { signal, client, peer, ask }: UseContext = {},
-  ): Promise<Result> {
+  async use<Result>(work: (connection: Connection) => Promise<Result>, context: UseContext = {}): Promise<Result> {
+    const { signal } = context
     signal?.throwIfAborted()
-    if (this.#limit.pendingCount >= MAX_WAITING)
-      throw new UpstreamError(
-        `The server '${this.#server.name}' is busy: ${MAX_WAITING} calls are already waiting for it.`,
-      )
-    clearTimeout(this.#idle)
-    const turn = this.#limit(async () => {
+    if (this.#uses.waitCount >= MAX_WAITING)
+      throw new UpstreamError(`The server '${this.#server.name}' is busy: ${MAX_WAITING} calls wait for it.`)
+    const run = async (): Promise<Result> => {
       signal?.throwIfAborted()
-      const leave = this.#callers.add({
-        // Clients without a connection share an id, and must not be mistaken for one another.
-        client: client?.isShared ? `${client.id} ${++this.#uses}` : (client?.id ?? ''),
-        ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
-        logLevel: peer?.logLevel,
-        notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
-      })
-      try {
-        const connection = await this.connect()
-        signal?.throwIfAborted()
-        return await work(connection)
-      } finally {
-        leave()
-      }
-    })
-    const release = (): void => this.#watchIdle()
-    turn.then(release, release)
-    return signal ? untilAborted(turn, signal) : turn
-  }
-
-  /** A call that waits for a client does not keep others from running. */
-  async #whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    if (this.#asking >= MAX_HELD) throw new Error('Too many calls are waiting for clients to answer.')
-    this.#asking++
-    this.#limit.concurrency++
-    try {
-      return await ask()
-    } finally {
-      this.#asking--
-      this.#limit.concurrency--
+      const connection = await this.connect()
+      signal?.throwIfAborted()
+      return work(connection)
     }
+    const turn = this.#uses.run(run, context)
+    return signal ? untilAborted(turn, signal) : turn
   }
 
   /**
@@ -269,10 +251,10 @@ export class Upstream {
 
   /** Stops the server until it is needed again. */
   async stop(): Promise<void> {
-    clearTimeout(this.#idle)
+    this.#idle.clear()
     const connection = this.#connection
     this.#connection = undefined
-    this.#isRunning = false
+    this.#running = undefined
     await connection?.then(
       (open) => open.close(),
       () => undefined,
@@ -307,12 +289,12 @@ export class Upstream {
         secrets,
         onError,
         onChange: ({ snapshot }) => onSnapshot(snapshot),
-        callers: this.#callers,
+        callers: this.#uses.callers,
         onNotification: this.#options.onNotification,
         translate: this.#options.translate,
       })
       await this.#options.prepare(connection).catch(onError)
-      this.#isRunning = true
+      this.#running = connection
       this.#failed = undefined
       this.#rootsFrom = undefined
       void connection.closed.then(() => this.#leave(connection))
@@ -333,9 +315,9 @@ export class Upstream {
 
   /** Handles the end of the connection. A server that keeps ending by itself is left alone, like one that does not start. */
   #leave(connection: Connection): void {
-    this.#isRunning = false
+    this.#running = undefined
     this.#timeouts = 0
-    clearTimeout(this.#idle)
+    this.#idle.clear()
     const wasOurs = this.#connection !== undefined
     this.#connection = undefined
     if (wasOurs && !this.#ended.signal.aborted) {
@@ -369,11 +351,7 @@ export class Upstream {
   }
 
   #watchIdle(): void {
-    clearTimeout(this.#idle)
-    const { idleMs } = this.#server
-    if (!this.#isRunning || !this.isIdle || idleMs === Infinity || this.#options.isWatched()) return
-    this.#idle = setTimeout(() => void this.stop(), idleMs)
-    this.#idle.unref()
+    if (this.#running && this.isIdle) this.#idle.touch()
   }
 }
 

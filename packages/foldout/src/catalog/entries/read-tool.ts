@@ -115,14 +115,19 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
     (await validate(args)).issues === undefined && policy()
   if (typeof run !== 'function') return { findNeed, call: undefined }
   const call: PreparedTool['call'] = async (args, context, settings) => {
+    const { name, describeFault, approve } = settings
+    // Functions come before what is copied: V8 gives each copy that gets functions afterwards a class of its own, which keeps the
+    // whole call alive until all memory is collected.
     const result = await executeCall({
-      ...settings,
+      name,
       signal: context.signal,
       validate: () => validate(args),
       async run() {
         const answer: unknown = await Reflect.apply(run, given, [args, context])
-        return wrapAnswer(readCallResult(settings.name, answer))
+        return wrapAnswer(readCallResult(name, answer))
       },
+      describeFault,
+      ...(approve ? { approve } : {}),
     })
     return toCallResult(result)
   }

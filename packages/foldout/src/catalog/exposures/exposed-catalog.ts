@@ -124,9 +124,18 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
     list,
     listed() {
       const tools = list()
-      const tokens = tools.reduce((sum, tool) => sum + toolTokens(tool, estimatedTokens), 0)
       const names = tools.map(({ name }) => name)
-      catalog.report({ type: 'tools/listed', client: client.id, exposure, tools: names, tokens })
+      let tokens: number | undefined
+      catalog.report({
+        type: 'tools/listed',
+        client: client.id,
+        exposure,
+        tools: names,
+        // Counting takes longer than the list itself, and often nobody wants to know.
+        get tokens() {
+          return (tokens ??= tools.reduce((sum, tool) => sum + toolTokens(tool, estimatedTokens), 0))
+        },
+      })
     },
     call,
     target(name, args): EntryCall | undefined {

@@ -49,9 +49,9 @@ const FIELDS = {
 export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments): InnerCall {
   const fields = FIELDS[through]
   const field = findNameField(fields, args)
-  const { [field]: name, [fields.args]: given, ...others } = args
-  const own: readonly string[] = fields.own
-  const beside = Object.entries(others).filter(([key]) => !own.includes(key) && key !== fields.name)
+  const { [field]: name, [fields.args]: given } = args
+  const known: ReadonlySet<string> = new Set([field, fields.args, fields.name, ...fields.own])
+  const beside = Object.entries(args).filter(([key]) => !known.has(key))
   if (beside.length === 0) return { name, args: given }
   if (isNothing(given)) return { name, args: Object.fromEntries(beside), isLifted: true }
   return { name, args: given, beside: beside.map(([key]) => key) }
@@ -128,7 +128,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
       through: through ?? 'direct',
       ok,
       durationMs: Math.round(performance.now() - started),
-      wrappingTokens: through === undefined ? 0 : countWrappingTokens(through, found.name),
+      wrappingTokens: through === undefined ? 0 : getWrappingTokens(through, found),
     })
   }
 }
@@ -155,6 +155,17 @@ export function getTarget({ catalog }: MetaScope, call: InnerCall): EntryCall | 
   if (isUnknown(found)) return undefined
   const read = readArguments(getMeant(call, found))
   return 'fault' in read ? undefined : { entry: found, arguments: read.args }
+}
+
+/** By the tool and what it is called through, because counting takes as long as a tenth of a small call. */
+const wrappingTokens = new WeakMap<CatalogEntry, Map<string, number>>()
+
+function getWrappingTokens(through: string, entry: CatalogEntry): number {
+  const counts = wrappingTokens.get(entry) ?? new Map<string, number>()
+  wrappingTokens.set(entry, counts)
+  const tokens = counts.get(through) ?? countWrappingTokens(through, entry.name)
+  counts.set(through, tokens)
+  return tokens
 }
 
 function countWrappingTokens(through: string, name: string): number {

@@ -22,7 +22,7 @@ export function createUseTool(scope: MetaScope): MetaTool {
     },
     takesOtherArguments: true,
     call: (args, context) =>
-      runTool(scope, { ...readInnerCall(USE_TOOL, args), through: USE_TOOL, hint: SEARCH_FIRST }, context),
+      runTool(scope, { through: USE_TOOL, hint: SEARCH_FIRST, ...readInnerCall(USE_TOOL, args) }, context),
     target: (args) => getTarget(scope, readInnerCall(USE_TOOL, args)),
   }
 }

@@ -29,25 +29,32 @@ export function findSizeFault(value: unknown, limits: SizeLimits): SizeFault | u
 }
 
 function walk(value: unknown, { maxBytes, maxDepth }: SizeLimits): SizeFault | undefined {
-  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
+  // Two lists rather than one of objects: this runs for every result.
+  const waiting: unknown[] = [value]
+  const depths: number[] = [0]
   let characters = 0
   let values = 0
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+  while (waiting.length > 0) {
     values++
-    const { value: found, depth } = next
+    const found = waiting.pop()
+    const depth = depths.pop() ?? 0
     if (typeof found === 'string') characters += found.length
     if (typeof found === 'bigint') return { type: 'unwritable', what: 'a bigint' }
     if (typeof found !== 'object' || found === null) continue
     if (depth >= maxDepth) return { type: 'deep' }
     if ('toJSON' in found && typeof found.toJSON === 'function') {
-      waiting.push({ value: found.toJSON(''), depth: depth + 1 })
+      waiting.push(found.toJSON(''))
+      depths.push(depth + 1)
       continue
     }
     const inner: readonly unknown[] = Array.isArray(found) ? found : Object.values(found)
     if (!Array.isArray(found)) for (const key of Object.keys(found)) characters += key.length
     const least = characters + values + inner.length
     if (least > maxBytes) return { type: 'large', bytes: least }
-    for (const one of inner) waiting.push({ value: one, depth: depth + 1 })
+    for (const one of inner) {
+      waiting.push(one)
+      depths.push(depth + 1)
+    }
   }
   if (characters * BYTES_PER_CHARACTER + values * BYTES_PER_VALUE <= maxBytes) return undefined
   const bytes = new TextEncoder().encode(JSON.stringify(value)).byteLength

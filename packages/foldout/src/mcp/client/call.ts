@@ -174,7 +174,9 @@ function progressReporter(
 
 /** The idempotency key tells a server whether it has already run the call. */
 function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string, unknown>> {
-  const { [IDEMPOTENCY_KEY]: _, ...given } = meta ?? {}
+  // Copies that leave something out take long, and most calls have nothing to copy.
+  if (!meta) return idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: idempotencyKey }
+  const { [IDEMPOTENCY_KEY]: _, ...given } = meta
   return idempotencyKey === undefined ? given : { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
 }
 
@@ -190,12 +192,19 @@ function getAnswer(result: unknown, server: string): CallResult {
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' sent an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
+  if (isPlainAnswer(result)) return result
   const { resultType: _era, content, ...rest } = result
   const pieces = toContent(content)
   return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }
 }
 
-/** An error is meant for a model, which has no use for megabytes of text. */
+/** Whether an answer is one already, so that it need not be copied. */
+function isPlainAnswer(result: Readonly<Record<string, unknown>>): result is CallResult {
+  const { content, isError, resultType } = result
+  return resultType === undefined && isError !== true && Array.isArray(content) && content.every(isContent)
+}
+
+/** An error is made to be read by a model, which has no use for megabytes of it. */
 function cutPiece(piece: ToolContent): ToolContent {
   const { text } = piece
   if (typeof text !== 'string' || text.length <= ERROR_RESULT_CHARACTERS) return piece

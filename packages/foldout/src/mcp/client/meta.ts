@@ -13,8 +13,12 @@ export function passMeta(
   meta: JsonObject,
   peer: CallPeer | undefined,
 ): { readonly _meta?: JsonObject } {
-  const kept = Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith(PROTOCOL_PREFIX))
-  if (peer && isModern(client)) {
+  const isOurs = (key: string): boolean => key === 'progressToken' || key.startsWith(PROTOCOL_PREFIX)
+  const isTold = peer !== undefined && isModern(client)
+  const keys = Object.keys(meta)
+  if (!isTold && !keys.some(isOurs)) return keys.length > 0 ? { _meta: meta } : {}
+  const kept = Object.entries(meta).filter(([key]) => !isOurs(key))
+  if (isTold) {
     kept.push([CLIENT_CAPABILITIES, peer.capabilities])
     if (peer.logLevel !== undefined) kept.push([LOG_LEVEL, peer.logLevel])
   }

@@ -7,6 +7,7 @@ import { MAX_MESSAGE_BYTES } from '../limits.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk, loadStdioSdk } from './sdk.ts'
 import { createMcpServer } from './requests.ts'
+import { Stops } from './stops.ts'
 import type { ClientView, ClientViews } from './views.ts'
 
 /**
@@ -52,7 +53,7 @@ export async function connectClient(
       view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
       const served = { ...options, ...reporting }
       const { server } = createMcpServer({ sdk, options: served, view }, { isLasting: true, maxResultBytes })
-      if (era === 'legacy') calls = new DirectCalls(server)
+      if (era === 'legacy') calls = new DirectCalls(server, new Stops(options.reuseSignals === true))
       return server
     },
     { transport: wire, ...(reporting.onError ? { onerror: reporting.onError } : {}) },

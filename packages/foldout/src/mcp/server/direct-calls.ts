@@ -2,6 +2,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server, ServerContext }
 import type { CallPeer } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { PROTOCOL_PREFIX } from '../keys.ts'
+import type { Stops } from './stops.ts'
 
 /**
  * Answers calls of a legacy client without the SDK, with the same handler. The SDK checks each message against several
@@ -9,16 +10,28 @@ import { PROTOCOL_PREFIX } from '../keys.ts'
  */
 export class DirectCalls {
   readonly #server: Server
+  readonly #stops: Stops
   readonly #running = new Map<RequestId, AbortController>()
 
-  constructor(server: Server) {
+  constructor(server: Server, stops: Stops) {
     this.#server = server
+    this.#stops = stops
   }
 
-  /** Runs a call. Returns the message that answers it, or nothing if it was cancelled. */
-  async answer(
+  /** Runs a call. Gives back the message that answers it; nothing if it was cancelled. */
+  async answer(request: JSONRPCRequest): Promise<JSONRPCMessage | undefined> {
+    const stop = this.#stops.take()
+    try {
+      return await this.answerUntil(stop, request)
+    } finally {
+      this.#stops.giveBack(stop)
+    }
+  }
+
+  /** The same for a call that somebody else may stop as well. */
+  async answerUntil(
+    stop: AbortController,
     { id, method, params }: JSONRPCRequest,
-    stop = new AbortController(),
     headers?: CallPeer['headers'],
   ): Promise<JSONRPCMessage | undefined> {
     const { signal } = stop

@@ -104,14 +104,15 @@ export function createPeer(
       era,
       capabilities: { ...server.getClientCapabilities() },
       notify,
-      ...sent,
-      ...(logLevel === undefined ? {} : { logLevel }),
       ask: async (method, params, signal) =>
         (await mcpReq.send({ method, params }, ANY_ANSWER, {
           // People answer some of these. The request itself has a deadline, if anything has.
           timeout: LONGEST_ANSWER_MS,
           ...(signal ? { signal } : {}),
         })) as Readonly<Record<string, unknown>>,
+      // Functions come first: V8 gives copies that get functions afterwards a class each.
+      ...sent,
+      ...(logLevel === undefined ? {} : { logLevel }),
     }
   }
   const state = mcpReq.requestState()

@@ -73,7 +73,12 @@ export interface ServeMcpOptions {
    * MiB elsewhere, because clients close a stdio connection at 10 MiB.
    */
   readonly maxResultBytes?: number
-  /** Called with connection errors that do not belong to a request. */
+  /**
+   * Whether a call's signal may serve a later call, which takes less time and memory. Only for tools that are done with their
+   * signal when they have answered: later it may say that another call was cancelled. Default false.
+   */
+  readonly reuseSignals?: boolean
+  /** Called with errors on the wire that belong to no request. */
   readonly onError?: (error: Error) => void
 }
 

@@ -258,19 +258,31 @@ function callContext(
   context: ServerContext,
   onProgress: ((progress: ToolProgress) => void) | undefined,
 ): CallContext {
-  // The token is this connection's; a tool that calls another server uses its own.
-  const { progressToken: _, ...meta } = request.params?.['_meta'] ?? {}
-  const task = request.params?.['task']
-  return {
-    ...getCallKeys(view, request.id, meta[IDEMPOTENCY_KEY]),
+  const { _meta: given, task } = request.params ?? {}
+  const meta = given && dropToken(given)
+  const { callId, idempotencyKey } = getCallKeys(view, request.id, meta?.[IDEMPOTENCY_KEY])
+  const common = {
+    callId,
+    idempotencyKey,
     signal: context.mcpReq.signal,
     session: view.getSession(),
     client: view.client,
     peer,
-    ...(Object.keys(meta).length > 0 ? { meta } : {}),
-    ...(onProgress ? { onProgress } : {}),
-    ...(isPlainObject(task) && view.client.era === 'legacy' ? { task } : {}),
   }
+  const isTask = isPlainObject(task) && view.client.era === 'legacy'
+  if (!meta && !onProgress && !isTask) return common
+  return {
+    ...common,
+    ...(meta && Object.keys(meta).length > 0 ? { meta } : {}),
+    ...(onProgress ? { onProgress } : {}),
+    ...(isTask ? { task } : {}),
+  }
+}
+
+/** The token is this connection's; a tool that calls another server uses its own. */
+function dropToken(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { progressToken: _, ...meta } = given
+  return meta
 }
 
 /** Returns a call's id and key. A client that repeats a call can reuse its key, but not a key of another principal. */

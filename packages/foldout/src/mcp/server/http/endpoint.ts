@@ -76,9 +76,12 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   })
   const stopAnnouncing = announceChanges(views, modern.notify)
 
-  const identify: Identify = async (getRequest, address) => {
-    if (!options.authorize) return { peer: toPeer(address), principal: undefined }
-    const authorization = await options.authorize(getRequest())
+  const { authorize } = options
+  const identify: Identify = (getRequest, address) =>
+    authorize ? identifyBy(authorize, getRequest) : { peer: toPeer(address), principal: undefined }
+
+  async function identifyBy(ask: NonNullable<typeof authorize>, getRequest: () => Request): Promise<Caller | Response> {
+    const authorization = await ask(getRequest())
     if (!isAuthorized(authorization)) return refuseUnauthorized(authorization)
     return { peer: authorization.principal, principal: authorization.principal }
   }
@@ -127,7 +130,8 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   }
 }
 
-type Identify = (getRequest: () => Request, address: string | undefined) => Promise<Caller | Response>
+/** At once, if nobody has to be asked. */
+type Identify = (getRequest: () => Request, address: string | undefined) => Caller | Promise<Caller | Response>
 
 /**
  * Answers a call of a session without the SDK, if it is one. Any other request takes the usual path, which reports what
@@ -141,7 +145,8 @@ async function answerCall(
   const id = readSession(headers)
   const body: unknown = id === undefined || !text.includes('"tools/call"') ? undefined : parse(text)
   if (id === undefined || !isPlainCall(body)) return false
-  const caller = await identify(toRequest, address)
+  const identified = identify(toRequest, address)
+  const caller = identified instanceof Promise ? await identified : identified
   const found = caller instanceof Response ? undefined : sessions.find(id, caller)
   const session = found instanceof Promise ? await found.catch(() => undefined) : found
   if (!session || session instanceof Response || session.sinks.has(body.id)) return false

@@ -152,10 +152,16 @@ async function createGuard(
   const origins = allowedOrigins ?? [...LOOPBACK, ...own, ...hosts]
   const isAnyHost = hosts.includes('*')
   const namedOrigins = origins.filter((name) => name !== '*')
+  let known: { readonly host: string | undefined; readonly origin: string | undefined } | undefined
   return ({ headers }, response) => {
+    // Most requests come from one client, and parsing its headers once is enough.
+    if (known && headers.host === known.host && headers.origin === known.origin) return true
     const origin = validateOriginHeader(headers.origin, namedOrigins)
     const named = isAnyHost ? origin : validateHostHeader(headers.host, [...hosts])
-    if (named.ok && origin.ok) return true
+    if (named.ok && origin.ok) {
+      known = { host: headers.host, origin: headers.origin }
+      return true
+    }
     const message = named.ok ? describeRefusal(origin) : describeRefusal(named)
     response.writeHead(403, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }))

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_BODY_BYTES, MAX_REQUESTS, REQUESTS_PER_PEER } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
+import { Stops } from '../stops.ts'
 import { CallSink } from './call-sink.ts'
 import type { Endpoint } from './endpoint.ts'
 import { PeerCounter, toPeer } from './peer.ts'
@@ -12,15 +13,20 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions): NodeHandler {
   const requests = new PeerCounter({ max: MAX_REQUESTS, perPeer: REQUESTS_PER_PEER })
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
+  const stops = new Stops(options.reuseSignals === true)
 
   /** Returns the response; undefined if the request was already answered. */
   async function answer(
     request: IncomingMessage,
     response: ServerResponse,
-    gone: AbortController,
+    asked: Asked,
   ): Promise<Response | undefined> {
     const address = request.socket.remoteAddress
-    const toRequest = (): Request => toWebRequest(request, gone.signal)
+    const { gone } = asked
+    const toRequest = (): Request => {
+      asked.isShown = true
+      return toWebRequest(request, gone.signal)
+    }
     try {
       const text = await readBody(request, maxBodyBytes)
       if (text === undefined) return refuseLongBody(maxBodyBytes, { connection: 'close' })
@@ -43,28 +49,48 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       const told = 'This server is answering too many requests at once. Try again later.'
       return send(refuseForNow(refusal, told), response)
     }
-    const gone = new AbortController()
+    const asked: Asked = { gone: stops.take(), isShown: false }
     const release = requests.take(peer)
     response.once('close', () => {
       release()
-      if (!response.writableFinished) gone.abort()
+      if (!response.writableFinished) asked.gone.abort()
+      else if (!asked.isShown) stops.giveBack(asked.gone)
     })
-    const answered = await answer(request, response, gone)
+    const answered = await answer(request, response, asked)
     if (answered) await send(answered, response)
   }
 }
 
-/** Reads the body of a request; undefined if it is too large. */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  if (Number(request.headers['content-length']) > maxBytes) return undefined
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+interface Asked {
+  /** Aborts when the client has gone. */
+  readonly gone: AbortController
+  /** Whether others than the tool have seen the signal, and may keep it. */
+  isShown: boolean
+}
+
+/** What a request holds; nothing if that is more than it may. Listeners take a fraction of the time of an async iterator. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(undefined)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes <= maxBytes) return
+      request.off('data', onData)
+      request.pause()
+      resolve(undefined)
+    }
+    request.on('data', onData)
+    request.once('end', () => {
+      const [only] = chunks
+      resolve(chunks.length === 1 && only ? only.toString() : Buffer.concat(chunks).toString())
+    })
+    request.once('error', reject)
+    // One that breaks off has no end, and perhaps no error.
+    request.once('close', () => reject(new Error('The request broke off.')))
+  })
 }
 
 /** Creates a Fetch request without a body, which was already read. */

@@ -69,7 +69,6 @@ export class SessionTable<Session extends SessionUse> {
 
   /** Records that a request of the session begins. Call the returned function when it has been answered. */
   use(id: string, session: Session): () => void {
-    clearTimeout(session.timer)
     session.busy++
     return () => {
       session.busy--
@@ -78,10 +77,22 @@ export class SessionTable<Session extends SessionUse> {
       this.#sessions.delete(id)
       this.#sessions.set(id, kept)
       session.usedAt = Date.now()
-      session.timer = setTimeout(() => this.#end(session), this.#idleMs)
-      // An idle session must not keep the process alive.
-      session.timer.unref?.()
+      if (session.timer === undefined) this.#wait(session, this.#idleMs)
     }
+  }
+
+  /** Ends a session that is not used. There is one timer rather than one for each request. */
+  #wait(session: Session, milliseconds: number): void {
+    session.timer = setTimeout(() => {
+      session.timer = undefined
+      // What is under way waits again when it is done.
+      if (session.busy > 0) return
+      const left = session.usedAt + this.#idleMs - Date.now()
+      if (left > 0) this.#wait(session, left)
+      else this.#end(session)
+    }, milliseconds)
+    // A session that may come back is not a reason for a process to stay.
+    session.timer.unref?.()
   }
 
   /**

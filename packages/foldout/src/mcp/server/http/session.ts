@@ -11,6 +11,7 @@ import type { KeptClient } from '../memory.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import type { ClientServer } from '../requests.ts'
 import type { ServerSdk } from '../sdk.ts'
+import { Stops } from '../stops.ts'
 import type { CallSink } from './call-sink.ts'
 import type { Caller } from './endpoint.ts'
 import type { KeptCopy } from './kept/keeper.ts'
@@ -82,7 +83,8 @@ export function createHttpSession(
     principal,
     server,
     transport,
-    calls: new DirectCalls(server),
+    // Each request over HTTP has one already.
+    calls: new DirectCalls(server, new Stops(false)),
     sinks,
     kept,
     ...use,

@@ -271,7 +271,7 @@ async function answerCall(
   session.sinks.set(request.id, sink)
   kept?.copy.touch()
   try {
-    const answer = await session.calls.answer(request, sink.stop, headers)
+    const answer = await session.calls.answerUntil(sink.stop, request, headers)
     if (kept) await saveSession(kept, report)
     sink.end(answer)
   } finally {

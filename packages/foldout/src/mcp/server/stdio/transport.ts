@@ -59,7 +59,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { stdin, output } = this.#options
-    const onData = (chunk: Buffer | string): void => this.#read(Buffer.from(chunk))
+    const onData = (chunk: Buffer | string): void => this.#read(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
     const onError = (error: Error): void => this.onerror?.(error)
     const onEnd = (): void => void this.close()
     stdin.on('data', onData)

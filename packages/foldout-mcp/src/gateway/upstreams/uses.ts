@@ -1,0 +1,141 @@
+import type { CallContext } from 'foldout/catalog'
+import { Callers, type Ask } from './callers.ts'
+import { MAX_HELD } from './limits.ts'
+
+/** Whom something is done for. */
+export interface UseContext {
+  readonly signal?: AbortSignal | undefined
+  readonly client?: CallContext['client'] | undefined
+  readonly peer?: CallContext['peer'] | undefined
+  /** Asks that client, if it can be asked while this runs. */
+  readonly ask?: Ask | undefined
+}
+
+/** What is done with one server at the moment, and for whom. */
+export class Uses {
+  readonly callers = new Callers()
+  readonly #turns: Turns
+  readonly #onEnd: () => void
+  #last = 0
+  /** How many questions of the server wait for clients. */
+  #asking = 0
+
+  /** `onEnd` is called after each use. */
+  constructor(most: number, onEnd: () => void) {
+    this.#turns = new Turns(most)
+    this.#onEnd = onEnd
+  }
+
+  get runCount(): number {
+    return this.#turns.runCount
+  }
+
+  get waitCount(): number {
+    return this.#turns.waitCount
+  }
+
+  /** Whether the next use would not have to wait. */
+  get isFree(): boolean {
+    return this.#turns.isFree
+  }
+
+  get isIdle(): boolean {
+    return this.runCount + this.waitCount === 0
+  }
+
+  /** Does something when it is its turn. */
+  async run<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
+    await this.#turns.begin()
+    return this.#finish(work, context)
+  }
+
+  /** Does something at once. */
+  runNow<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
+    this.#turns.beginNow()
+    return this.#finish(work, context)
+  }
+
+  async #finish<Result>(work: () => Promise<Result>, { client, peer, ask }: UseContext): Promise<Result> {
+    const leave = this.callers.add({
+      // Clients without a connection have the same id, and must not be taken for one another.
+      client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
+      ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
+      logLevel: peer?.logLevel,
+      notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
+    })
+    try {
+      return await work()
+    } finally {
+      leave()
+      this.#turns.end()
+      this.#onEnd()
+    }
+  }
+
+  /** A call that waits for a client does not keep others from running. */
+  async #whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
+    this.#asking++
+    this.#turns.addRoom(1)
+    try {
+      return await ask()
+    } finally {
+      this.#asking--
+      this.#turns.addRoom(-1)
+    }
+  }
+}
+
+/** Lets a number of uses run at a time; others wait for their turn. One that need not wait costs nothing but a count. */
+export class Turns {
+  #most: number
+  #running = 0
+  readonly #waiting = new Set<() => void>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get runCount(): number {
+    return this.#running
+  }
+
+  get waitCount(): number {
+    return this.#waiting.size
+  }
+
+  /** Whether the next one would not have to wait. */
+  get isFree(): boolean {
+    return this.#running < this.#most
+  }
+
+  /** Begins a use, when it is its turn. `end` has to be called afterwards. */
+  async begin(): Promise<void> {
+    if (this.isFree) return this.beginNow()
+    await new Promise<void>((resolve) => this.#waiting.add(resolve))
+  }
+
+  beginNow(): void {
+    this.#running++
+  }
+
+  end(): void {
+    this.#running--
+    this.#proceed()
+  }
+
+  /** Changes how many may run at a time. */
+  addRoom(more: number): void {
+    this.#most += more
+    this.#proceed()
+  }
+
+  #proceed(): void {
+    for (const start of this.#waiting) {
+      if (!this.isFree) return
+      this.#waiting.delete(start)
+      this.#running++
+      start()
+    }
+  }
+}
