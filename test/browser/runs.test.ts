@@ -228,7 +228,7 @@ describe('R59 the run view in a browser', () => {
     await download.saveAs(saved)
     const exported = await open(pathToFileURL(saved).href)
     await exported.getByText('Calls work').waitFor()
-    expect(await exported.locator('.step').count()).toBe(3)
+    expect(await exported.locator('button.step').count()).toBe(3)
   })
 
   it('follows runs of other processes, with nothing else to show', async () => {
