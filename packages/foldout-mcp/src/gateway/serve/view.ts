@@ -75,6 +75,7 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
       .filter((server) => includesServer(preset, server.name))
       .filter((server) => !policy.getRules(name).deniesServer(who, name, server.name))
   const scope = `view-${++lastView}`
+  // A client is the same object in all of its calls.
   const scoped = new WeakMap<CallClient, CallClient>()
   const toScoped = <Client extends CallClient>(client: Client): Client => {
     const known = scoped.get(client) as Client | undefined
@@ -84,8 +85,8 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
     return one
   }
   const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
-  const scoped = scopeClients(awaitTools(options.results.expose(listed), options), toScoped)
-  const exposure = watchClients(scoped, name, onTraffic)
+  const awaited = awaitTools(options.results.expose(listed), options)
+  const exposure = watchClients(scopeClients(awaited, toScoped), name, onTraffic)
 
   const profiles = createProfiles(
     (who) => {

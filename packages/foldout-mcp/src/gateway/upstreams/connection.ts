@@ -308,7 +308,9 @@ export class UpstreamError extends Error {
 function toSlowError(timeoutMs: number, hasGarbage: boolean): Error {
   const seconds = `${timeoutMs / 1_000} ${timeoutMs === 1_000 ? 'second' : 'seconds'}`
   if (!hasGarbage) return new Error(`It gave no answer within ${seconds}.`)
-  return new Error(`It gave no answer within ${seconds}, but printed text that is not an MCP message on standard output:`)
+  return new Error(
+    `It gave no answer within ${seconds}, but printed text that is not an MCP message on standard output:`,
+  )
 }
 
 interface Circumstances {
