@@ -65,7 +65,7 @@ async function approveOnThePage(...args: readonly string[]): Promise<string> {
   await waiting.filter({ hasText: '"A-1"' }).getByRole('button', { name: 'Approve once' }).click()
   await waiting.nth(1).waitFor({ state: 'detached' })
   await waiting.filter({ hasText: '"A-2"' }).getByRole('button', { name: 'Deny' }).click()
-  await page.getByText('No call waits for you').waitFor()
+  await page.getByText('No calls are waiting for you').waitFor()
   expect(await use(client, 'refund_order', { order: 'A-2' })).toContain('the user did not approve it')
   expect(await use(client, 'refund_order', { order: 'A-1' })).toContain('A-1')
   expect(await use(client, 'refund_order', { order: 'A-1' })).toContain('the user has to approve it')

@@ -88,7 +88,7 @@ describe('R59 the run view in a browser', () => {
   it('says so if there is no such run, and shows the others', async () => {
     const { url } = await startInspector('inspect', FILE)
     const page = await open(`${url}#/runs/another`)
-    await page.getByText('There is no such run any more.').waitFor()
+    await page.getByText('This run no longer exists.').waitFor()
     await page.locator('.run-list a').first().click()
     await page.getByText('Opened changes').waitFor()
     expect(takeProblems(page)).toHaveLength(1)

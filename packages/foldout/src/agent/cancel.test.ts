@@ -78,7 +78,7 @@ describe('R38 a deadline', () => {
     })
     const { run } = prepare([callsAll(['listening', {}], ['look', {}])], {
       sections: [show('door', named('look'), listening)],
-      deadline: soon(),
+      deadline: soon(1_000),
     })
     const state = getRunState(await getError(run()))
     expect(reason).toMatchObject({ name: 'TimeoutError' })

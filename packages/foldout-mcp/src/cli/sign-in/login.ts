@@ -113,7 +113,7 @@ async function findServer(
   if (wrong) throw new UsageError(`The server '${name}' is not valid: ${wrong.reason}`)
   const found = servers.find((entry) => entry.name === name)
   const names = servers.filter(({ kind }) => kind !== 'stdio').map((entry) => entry.name)
-  const choice = names.length === 0 ? 'It has no HTTP servers.' : `Choose from: ${names.join(', ')}.`
+  const choice = names.length === 0 ? 'The configuration has no HTTP servers.' : `Choose from: ${names.join(', ')}.`
   if (!found) throw new UsageError(`The configuration has no server '${name}'. ${choice}`)
   if (found.kind === 'stdio')
     throw new UsageError(

@@ -228,10 +228,8 @@ describe('a login (R55)', () => {
   ])('of %s with %s says what is wrong', async (name, entry, message) => {
     const config = desk.define(JSON.parse(entry) as Partial<ServerDefinition>)
     const { code, stdout, stderr } = await desk.run(['login', name, '--config', config, '--json'])
-    expect({ code, stdout, stderr }).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(message) as string,
-    })
+    const text = expect.stringContaining(message) as string
+    expect({ code, stderr }).toEqual({ code: 2, stderr: text })
+    expect(JSON.parse(stdout)).toEqual({ error: { message: text, exitCode: 2 } })
   })
 })

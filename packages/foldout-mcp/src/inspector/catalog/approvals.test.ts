@@ -39,7 +39,9 @@ describe('R59 calls that wait for the user', () => {
     const [shown] = (await createApprovalSource(keepCalls(CALL)).handlers['approvals/list']?.({})) ?? []
     const kept = keepCalls({ ...CALL, arguments: '{"order":"A-2"}' })
     const answer = createApprovalSource(kept).handlers['approvals/answer']
-    await expect(answer?.({ id: 'a1', seen: shown?.seen ?? '', isApproved: true })).rejects.toThrow('does not wait')
+    await expect(answer?.({ id: 'a1', seen: shown?.seen ?? '', isApproved: true })).rejects.toThrow(
+      'is no longer waiting',
+    )
     expect(kept.approved).toEqual([])
   })
 })

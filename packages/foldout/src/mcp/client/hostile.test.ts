@@ -179,12 +179,14 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     })
     const stop = new AbortController()
     await toolsFromMcp(client, { onChange: () => undefined, signal: stop.signal })
+    const start = performance.now()
     for (let i = 0; i < 150; i++) {
       for (let j = 0; j < 20; j++) server.notify('notifications/tools/list_changed')
       await sleep(10)
     }
     stop.abort()
-    expect(lists).toBeLessThanOrEqual(7)
+    // A few at first, and then one per second, however long this took.
+    expect(lists).toBeLessThanOrEqual(5 + Math.ceil((performance.now() - start) / 1_000))
   })
 
   it('may have a name of any length', async () => {

@@ -213,7 +213,7 @@ describe('streamable HTTP', () => {
   })
 
   it('ends an idle session, but not one with an open stream', async () => {
-    const { url } = await serve({ sessions: { idleMs: 60 } }).http()
+    const { url } = await serve({ sessions: { idleMs: 400 } }).http()
     const [idle, listening] = [await beginSession(url), await beginSession(url)]
     const stop = new AbortController()
     const stream = await fetch(url, {
@@ -221,11 +221,11 @@ describe('streamable HTTP', () => {
       signal: stop.signal,
     })
     expect(stream.status).toBe(200)
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect((await callVisits(url, idle)).status).toBe(404)
     expect((await callVisits(url, listening)).status).toBe(200)
     stop.abort()
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect((await callVisits(url, listening)).status).toBe(404)
   })
 
