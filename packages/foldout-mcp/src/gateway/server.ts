@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { LimitFunction } from 'p-limit'
 import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { requestFromMcp } from 'foldout/mcp'
@@ -7,7 +6,7 @@ import type { ServerConfig } from './config/config.ts'
 import type { PinMode } from './config/definition.ts'
 import { dependsOnRoot, fillServer } from './config/fill-server.ts'
 import type { Variables } from './config/variables.ts'
-import type { GatewayEvent, ToolChange } from './events.ts'
+import type { GatewayEvent } from './events.ts'
 import { limitCall } from './policy/call-limits.ts'
 import { hashJson } from './policy/hash.ts'
 import { ServerPins } from './policy/pins/server-pins.ts'
@@ -21,7 +20,7 @@ import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
 import type { HeldPost } from './upstreams/held-post.ts'
 import type { ProcessGuard } from './upstreams/process/process-guard.ts'
-import { hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
+import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
@@ -387,17 +386,5 @@ export class GatewayServer {
       maxResultBytes: maxResultBytes ?? this.config.maxResultBytes,
     })
     return applyOverride({ ...definition, source: this.name, call }, this.config.overrides.get(name))
-  }
-}
-
-function compareTools(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): ToolChange {
-  const old = new Map(before.map((tool) => [tool.name, tool]))
-  const now = new Map(after.map((tool) => [tool.name, tool]))
-  return {
-    added: [...now.keys()].filter((name) => !old.has(name)),
-    removed: [...old.keys()].filter((name) => !now.has(name)),
-    changed: [...now]
-      .filter(([name, tool]) => old.has(name) && !isDeepStrictEqual(old.get(name), tool))
-      .map(([name]) => name),
   }
 }

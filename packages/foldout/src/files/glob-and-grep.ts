@@ -1,6 +1,6 @@
 import { cutText, formatCount } from '../core/text.ts'
 import { compilePattern, type LinearPattern } from '../core/pattern/pattern.ts'
-import { createTimeSlices } from '../core/time-slices.ts'
+import { TIME_SLICE_MS } from '../core/limits.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineFileTool, withoutLastSlash } from './file-tool.ts'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
@@ -256,4 +256,19 @@ function getPlainFolders(pattern: string): string {
   const folders = pattern.split('/').slice(0, -1)
   const varying = folders.findIndex((folder) => /[*?[\]{}!\\"]/.test(folder))
   return folders.slice(0, varying === -1 ? folders.length : varying).join('/')
+}
+
+/**
+ * Divides long work into time slices. Call the returned function often and await it: when the slice is over, it pauses
+ * to let the process do other work, and it throws the signal's reason if the work was cancelled.
+ */
+function createTimeSlices(signal: AbortSignal): () => Promise<void> | undefined {
+  let end = performance.now() + TIME_SLICE_MS
+  const pause = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    signal.throwIfAborted()
+    end = performance.now() + TIME_SLICE_MS
+  }
+  // Returns `undefined` if the slice is not over: awaiting a promise costs more than most steps of work.
+  return () => (performance.now() < end ? undefined : pause())
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { RawTool } from 'foldout/catalog'
+import type { ToolChange } from '../events.ts'
 
 /** A tool as its server defines it, without the way to call it. */
 export type ToolDefinition = Omit<RawTool, 'call' | 'source'>
@@ -28,4 +30,17 @@ export function toDefinition({ call: _call, source: _source, ...definition }: Ra
 /** Equal for equal snapshots, regardless of field order. */
 export function hashSnapshot(snapshot: Snapshot): string {
   return createHash('sha256').update(JSON.stringify(snapshot)).digest('hex')
+}
+
+/** Says which tools are new, gone or different. */
+export function compareTools(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): ToolChange {
+  const old = new Map(before.map((tool) => [tool.name, tool]))
+  const now = new Map(after.map((tool) => [tool.name, tool]))
+  return {
+    added: [...now.keys()].filter((name) => !old.has(name)),
+    removed: [...old.keys()].filter((name) => !now.has(name)),
+    changed: [...now]
+      .filter(([name, tool]) => old.has(name) && !isDeepStrictEqual(old.get(name), tool))
+      .map(([name]) => name),
+  }
 }

@@ -7,12 +7,11 @@ import type { Variables } from '../config/variables.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets, type Secrets } from '../policy/secrets.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
-import { IdleTimer } from './idle-timer.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
 import { HeldCalls, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
-import { Uses, type UseContext } from './uses.ts'
+import { IdleTimer, Uses, type UseContext } from './uses.ts'
 
 /**
  * Whether a server runs, and why not.
