@@ -1,6 +1,7 @@
 import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { getRequest, type OnTraffic, type Traffic } from '../traffic/traffic.ts'
 import type { AuditOutcome } from './audit/audit-store.ts'
+import type { AuditedCall } from './audit/audit.ts'
 import type { Policy } from './policy.ts'
 import { NOBODY, type Decision, type ToolFacts, type Who } from './rules.ts'
 
@@ -19,6 +20,8 @@ export interface Guard {
   filter(server: GuardedServer, tools: readonly RawTool[], who: Who): readonly RawTool[]
   /** Wraps the tools so that each call is checked before it runs, and logged. */
   protect(server: GuardedServer, tools: readonly RawTool[]): readonly RawTool[]
+  /** Whether a tool is denied to a client. */
+  denies(server: GuardedServer, tool: RawTool, who: Who): boolean
 }
 
 export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffic): Guard {
@@ -26,11 +29,11 @@ export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffi
     const own = server.findOwnName(name) ?? name
     return { preset, server: server.name, names: own === name ? [name] : [own, name], annotations }
   }
+  const denies: Guard['denies'] = (server, tool, who) =>
+    policy.getRules(preset).decide(who, getFacts(server, tool)).action === 'deny'
   return {
-    filter(server, tools, who) {
-      const rules = policy.getRules(preset)
-      return tools.filter((tool) => rules.decide(who, getFacts(server, tool)).action !== 'deny')
-    },
+    denies,
+    filter: (server, tools, who) => tools.filter((tool) => !denies(server, tool, who)),
     protect(server, tools) {
       return tools.map((tool) => {
         const { call } = tool
@@ -54,6 +57,11 @@ export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffi
 
 export function toWho({ client }: { readonly client?: Pick<CallClient, 'name' | 'principal'> }): Who {
   return client ? { client: client.name, user: client.principal } : NOBODY
+}
+
+/** A client as the audit log names it. */
+export function describeClient(client: CallClient | undefined): AuditedCall['client'] {
+  return client && { id: client.id, name: client.name, user: client.principal }
 }
 
 interface CheckedCall {
@@ -84,7 +92,7 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
     const decision = getDecision(rule, seen)
     if (decision) onTraffic?.({ type: 'decision', preset, tool, arguments: args, decision, request: getRequest() })
     audit?.note({
-      client: client && { id: client.id, name: client.name, user: client.principal },
+      client: describeClient(client),
       preset,
       tool,
       arguments: args,
@@ -159,7 +167,8 @@ function createRefusal(path: string, why: string): CallResult {
   return { content: [{ type: 'text', text: `Tool '${path}' was not run: ${why}` }], isError: true }
 }
 
-function countBytes(result: CallResult | undefined): number {
+/** The size of a result as JSON. */
+export function countBytes(result: CallResult | undefined): number {
   try {
     return result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result))
   } catch {

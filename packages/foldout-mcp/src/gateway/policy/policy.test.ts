@@ -328,6 +328,27 @@ describe('R56 the audit log', () => {
     ])
   })
 
+  it('has the calls of tools that a rule denies, however they are called', async () => {
+    const file = join(site.folder, 'denied.jsonl')
+    const rules = [{ action: 'deny' as const, tool: '*/delete_*' }]
+    const gateway = await site.create(define({ expose: 'hybrid', audit: file, rules }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url)
+    await useTool(client, 'delete_note', { id: 1, password: 'x' })
+    await useTool(client, 'notes/delete_note', { id: 2 })
+    await callTool(client, 'delete_note', { id: 3 })
+    await useTool(client, 'nothing', {})
+    await callTool(client, 'search_tools', { query: 'delete_note' })
+    await useTool(client, 'get_note', { name: 'delete_note' })
+    await gateway.close()
+    expect(read(file)).toMatchObject([
+      { client: { name: 'test' }, tool: 'notes/delete_note', outcome: 'denied', arguments: { id: 1, password: '***' } },
+      { tool: 'notes/delete_note', outcome: 'denied', arguments: { id: 2 } },
+      { tool: 'notes/delete_note', outcome: 'denied', arguments: { id: 3 } },
+      { tool: 'notes/get_note', outcome: 'ok' },
+    ])
+  })
+
   it('is rotated when it is large', async () => {
     const file = join(site.folder, 'audit.jsonl')
     const gateway = await site.create(define({ audit: { file, maxBytes: 1_000, keep: 2 } }))

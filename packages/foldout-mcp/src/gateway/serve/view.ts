@@ -12,6 +12,7 @@ import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined, hasParts } from '../fields.ts'
+import { logDeniedCalls, type DeniedCalls } from '../policy/denied-calls.ts'
 import { createGuard, toWho } from '../policy/guard.ts'
 import { MAX_PROFILES } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -74,19 +75,13 @@ export async function createView({ preset, name, policy, onTraffic, ...options }
       .getServers()
       .filter((server) => includesServer(preset, server.name))
       .filter((server) => !policy.getRules(name).deniesServer(who, name, server.name))
-  const scope = `view-${++lastView}`
-  // A client is the same object in all of its calls.
-  const scoped = new WeakMap<CallClient, CallClient>()
-  const toScoped = <Client extends CallClient>(client: Client): Client => {
-    const known = scoped.get(client) as Client | undefined
-    if (known) return known
-    const one = { ...client, id: `${scope}/${client.id}` }
-    scoped.set(client, one)
-    return one
-  }
+  const toScoped = createScope(`view-${++lastView}`)
   const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
   const awaited = awaitTools(options.results.expose(listed), options)
-  const exposure = watchClients(scopeClients(awaited, toScoped), name, onTraffic)
+  const getTools: DeniedCalls['getTools'] = () =>
+    options.getServers().map((server) => [server, selectTools(preset, server.name, server.tools)])
+  const logged = logDeniedCalls(awaited, { audit: policy.audit, preset: name, guard, getTools })
+  const exposure = watchClients(scopeClients(logged, toScoped), name, onTraffic)
 
   const profiles = createProfiles(
     (who) => {
@@ -218,6 +213,19 @@ function awaitTools(
       }
       return changeExposed(inner, { call })
     },
+  }
+}
+
+/** Gives clients ids that no client of another view has. */
+function createScope(view: string): <Client extends CallClient>(client: Client) => Client {
+  // A client is the same object in all of its calls.
+  const scoped = new WeakMap<CallClient, CallClient>()
+  return <Client extends CallClient>(client: Client): Client => {
+    const known = scoped.get(client) as Client | undefined
+    if (known) return known
+    const one = { ...client, id: `${view}/${client.id}` }
+    scoped.set(client, one)
+    return one
   }
 }
 
