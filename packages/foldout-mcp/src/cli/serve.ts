@@ -42,15 +42,11 @@ const WATCH_MS = 500
  * megabytes after a few thousand calls, in a program that runs beside every client.
  */
 const HEAP_GROWTH = '--heap-growing-percent=30'
-/** The space for new objects is kept small while the program loads (see `bin/foldout.js`). Calls are faster with more. */
-const SPACE_GROWTH = '--semi-space-growth-factor=2'
-const LOADED_MS = 5_000
 
 /** `foldout serve`: runs the gateway over standard input and output, and over HTTP with `--http`. Returns when it ends. */
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stderr } = surroundings
   setFlagsFromString(HEAP_GROWTH)
-  setTimeout(() => setFlagsFromString(SPACE_GROWTH), LOADED_MS).unref()
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
