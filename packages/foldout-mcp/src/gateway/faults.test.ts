@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
+import { isRunning, readPids } from './pids.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
 const BIN = join(import.meta.dirname, '../../bin/foldout.js')
@@ -282,17 +283,3 @@ const CLIENTS = 200
 /** All of them take a minute on two cores. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const CALLS = env.MODE === 'all-clients' ? 32 : 2
-
-function readPids(file: string): readonly number[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').map(Number) : []
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    // A zombie process counts as ended.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}

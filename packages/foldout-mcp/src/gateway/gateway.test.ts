@@ -10,6 +10,7 @@ import type { GatewayDefinition, ServerDefinition } from './config/definition.ts
 import type { GatewayEvent } from './events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
+import { isRunning, readPids } from './pids.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
 
@@ -428,18 +429,4 @@ describe('R54 processes', () => {
 
 function listStarts(file: string): readonly number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
-}
-
-function readPids(file: string): readonly number[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').map(Number) : []
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    // A zombie process counts as ended.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
 }

@@ -69,7 +69,7 @@ describe('R57 large results', () => {
     expect(await call(small)).toBe(small)
   })
 
-  it('are left alone if folding is off, and then there is no tool to read them', async () => {
+  it('are left alone if folding is off, and read_result is not listed', async () => {
     const { call, names } = open(all(), {}, Infinity)
     const large = say(LINES.join('\n'))
     expect(await call(large)).toBe(large)

@@ -37,7 +37,7 @@ export interface SectionLibrary {
   /** Renders the prompt as it is before anything is opened. */
   text(): string
   list(): readonly ListedSection[]
-  /** Returns the text of a section; `undefined` if there is no section with this path. */
+  /** Returns the text of the section with this path, or `undefined` if none has it. */
   read(path: string): string | undefined
 }
 
