@@ -218,7 +218,7 @@ export class GatewayServer {
     await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
   }
 
-  /** Makes a legacy server log what the caller of a tool wants to have; what is too much for others is not passed on. */
+  /** Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. */
   async #wantLogs(level: string): Promise<void> {
     const { era, capabilities = {} } = this.#snapshot ?? {}
     if (era === 'modern' || !('logging' in capabilities)) return

@@ -325,7 +325,7 @@ export interface CoreView {
 export interface ClientSummary {
   readonly kind: 'client'
   readonly id: string
-  /** As it calls itself; empty if that is not known, or several share an id. */
+  /** The client's name for itself; empty if it is unknown, or if several clients share an id. */
   readonly name: string
   readonly user: string
   readonly preset: string
@@ -354,10 +354,10 @@ export interface ClientFigures {
   readonly everything: number | undefined
 }
 
-/** What is shown of a client at once. Steps are asked for as they come into view. */
+/** The part of a client's data that is shown first. The page requests steps as they come into view. */
 export interface ClientView extends ClientSummary {
   readonly steps: number
-  /** One for each thing that it did; fewer for thousands. */
+  /** One point per step; fewer if there are thousands of steps. */
   readonly chart: readonly ChartPoint[]
   /** Lines that could not be read. */
   readonly skipped: number

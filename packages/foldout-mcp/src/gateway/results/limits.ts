@@ -39,7 +39,7 @@ export const ROOM_AFTER = 100
 /** After how many shared bytes a gateway checks whether there are too many. */
 export const ROOM_AFTER_BYTES = 67_108_864
 
-/** Readings of folded results that run at a time. Each has a thread. */
+/** How many folded results are read at a time. Each read has its own thread. */
 export const MOST_READING = 2
 
 /** How long a search may take before it returns its matches so far and says where to continue. */

@@ -17,10 +17,10 @@ import { outlineJson } from './thread/outline.ts'
 import { ReadingThreads } from './thread/threads.ts'
 import { loadCounter } from './tokens.ts'
 
-/** Where the results of a gateway are. */
+/** The places where a gateway keeps results. */
 interface ResultPlaces {
   readonly store: ResultStore
-  /** Where gateways with the same store find them too. */
+  /** Results that all gateways with the same store can read. */
   readonly shared: SharedResults | undefined
   readonly threads: ReadingThreads
   onProblem(message: string): void
@@ -34,7 +34,7 @@ export class Results {
     this.#places = { store: new ResultStore(), shared, threads: new ReadingThreads(), onProblem }
   }
 
-  /** The results of the view of a preset. Names of clients count in one view only. */
+  /** The results of a preset's view. Client ids are unique within one view only. */
   createView(preset: string, limits: ResultLimits): ViewResults {
     return new ViewResults(preset, limits, this.#places)
   }
@@ -44,7 +44,7 @@ export class Results {
   }
 }
 
-/** What this gateway, and every other one, gives a result. */
+/** The form of a result's handle, on every gateway. */
 const HANDLE = /^[0-9a-f]{24}$/
 
 /** How large results may be. */

@@ -1,4 +1,4 @@
-/** A folded result, as another gateway gets it. */
+/** A folded result as other gateways read it. */
 export interface SharedResult {
   readonly text: string
   readonly isJson: boolean
@@ -12,15 +12,15 @@ export interface DistantResult {
 
 /** Folded results that every gateway with the same store can read. Only those who have a handle can read the result. */
 export interface SharedResults {
-  /** Keeps a result under its handle. Of one that is too large, only where it is. */
+  /** Stores a result under its handle. If the result is too large, stores only which gateway has it. */
   save(handle: string, owner: SharedOwner, result: SharedResult): Promise<void>
-  /** A result of this owner that is still kept, which is kept for longer by this. */
+  /** Finds a result of this owner that is still kept, and extends its time. */
   find(handle: string, owner: SharedOwner): Promise<SharedResult | DistantResult | undefined>
-  /** Keeps a result for longer, which a gateway has read from its own copy. */
+  /** Extends the time of a result that a gateway has read from its own copy. */
   renew(handle: string): Promise<void>
 }
 
-/** Whose a result is, on every gateway. */
+/** The owner of a result, the same on every gateway. */
 export interface SharedOwner {
   readonly key: string
   /** Whether clients that cannot be told apart have this key. */

@@ -34,7 +34,7 @@ export interface GatewayStore {
 
 /** The gateways that share a store. */
 export interface GatewayRegister {
-  /** Tells this process from the others, in ids that clients may bring to another gateway. Undefined if the store is not shared. */
+  /** Distinguishes this process in ids that clients may send to another gateway. Undefined if the store is not shared. */
   readonly mark: string | undefined
   /** Makes this gateway known until it leaves, or the process ends in any way. */
   join(gateway: GatewayInfo): Promise<void>

@@ -31,8 +31,8 @@ export const SWEEP_MS = 600_000
 /** How long a gateway that has ended is still listed. */
 export const GONE_MS = 86_400_000
 
-/** How long one gateway asks a server for its tools while others wait for that. */
+/** How long one gateway may take to ask a server for its tools while the others wait. */
 export const TURN_MS = 20_000
 
-/** How often a gateway that waits looks whether it is its turn. */
+/** How often a waiting gateway checks whether it is its turn. */
 export const TURN_PAUSE_MS = 500

@@ -52,7 +52,7 @@ export class UpstreamPool {
     return this.#get(SHARED, undefined)
   }
 
-  /** Finds the one that serves a caller; at once, unless the caller has to be asked for its folder. */
+  /** Finds the process that serves a caller. Returns a promise only if the caller has to be asked for its folder. */
   find(context: UseContext): Upstream | Promise<Upstream> {
     return this.#isByRoot ? this.#findByRoot(context) : this.#findOwn(context, undefined)
   }

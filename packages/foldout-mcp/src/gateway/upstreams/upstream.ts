@@ -70,7 +70,7 @@ export class Upstream {
   #failures = 0
   #timeouts = 0
   #failed: Omit<Extract<UpstreamState, { readonly type: 'failed' }>, 'type'> | undefined
-  /** There while the server runs. */
+  /** Set while the server runs. */
   #running: Connection | undefined
   /** The client whose folders the server was told to ask for. */
   #rootsFrom: string | undefined
@@ -154,7 +154,7 @@ export class Upstream {
     const { signal, client, peer } = context
     const running = this.#connection && this.#running
     if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
-    // Nothing waits here that would not notice by itself that it is aborted.
+    // From here on, everything that waits notices an abort by itself.
     signal?.throwIfAborted()
     return this.#uses.runNow(() => work(running), { client, peer, ask })
   }

@@ -2,7 +2,7 @@ import type { CallContext } from 'foldout/catalog'
 import { Callers, type Ask } from './callers.ts'
 import { MAX_HELD } from './limits.ts'
 
-/** Whom something is done for. */
+/** The client that a use is for. */
 export interface UseContext {
   readonly signal?: AbortSignal | undefined
   readonly client?: CallContext['client'] | undefined
@@ -11,7 +11,7 @@ export interface UseContext {
   readonly ask?: Ask | undefined
 }
 
-/** What is done with one server at the moment, and for whom. */
+/** The running and waiting uses of one server, and their clients. */
 export class Uses {
   readonly callers = new Callers()
   readonly #turns: Turns
@@ -34,7 +34,7 @@ export class Uses {
     return this.#turns.waitCount
   }
 
-  /** Whether the next use would not have to wait. */
+  /** Whether the next use could begin immediately. */
   get isFree(): boolean {
     return this.#turns.isFree
   }
@@ -43,13 +43,13 @@ export class Uses {
     return this.runCount + this.waitCount === 0
   }
 
-  /** Does something when it is its turn. */
+  /** Runs work when it is its turn. */
   async run<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
     await this.#turns.begin()
     return this.#finish(work, context)
   }
 
-  /** Does something at once. */
+  /** Runs work immediately. */
   runNow<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
     this.#turns.beginNow()
     return this.#finish(work, context)
@@ -86,7 +86,7 @@ export class Uses {
   }
 }
 
-/** Lets a number of uses run at a time; others wait for their turn. One that need not wait costs nothing but a count. */
+/** Lets a limited number of uses run at a time; others wait for their turn. A use that does not wait only costs a count. */
 export class Turns {
   #most: number
   #running = 0
@@ -104,12 +104,12 @@ export class Turns {
     return this.#waiting.size
   }
 
-  /** Whether the next one would not have to wait. */
+  /** Whether the next use could begin immediately. */
   get isFree(): boolean {
     return this.#running < this.#most
   }
 
-  /** Begins a use, when it is its turn. `end` has to be called afterwards. */
+  /** Waits for a turn and begins a use. Call `end` afterwards. */
   async begin(): Promise<void> {
     if (this.isFree) return this.beginNow()
     await new Promise<void>((resolve) => this.#waiting.add(resolve))
@@ -124,7 +124,7 @@ export class Turns {
     this.#proceed()
   }
 
-  /** Changes how many may run at a time. */
+  /** Changes how many uses may run at a time. */
   addRoom(more: number): void {
     this.#most += more
     this.#proceed()
@@ -140,7 +140,7 @@ export class Turns {
   }
 }
 
-/** Tells when nothing was done for a while. It keeps one timer, because making one for each call takes a tenth of its time. */
+/** Calls back after a time without use. It keeps one timer, because creating one for each call takes a tenth of the call's time. */
 export class IdleTimer {
   readonly #idleMs: number
   readonly #isIdle: () => boolean
@@ -154,7 +154,7 @@ export class IdleTimer {
     this.#onIdle = onIdle
   }
 
-  /** To be called whenever something was done. */
+  /** Call this after every use. */
   touch(): void {
     if (this.#idleMs === Infinity) return
     this.#usedAt = performance.now()
@@ -171,7 +171,7 @@ export class IdleTimer {
     this.#timer.unref()
   }
 
-  /** What keeps it from being idle now touches it again when it is done. */
+  /** A use that is still running calls `touch` again when it ends. */
   #check(): void {
     this.#timer = undefined
     if (!this.#isIdle()) return
