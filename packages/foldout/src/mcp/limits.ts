@@ -82,6 +82,8 @@ export const HANDSHAKE_MS = 30 * SECOND
 export const MAX_STREAMS = 2_000
 /** The maximum number of open event streams of one peer. Option `streams.perPeer` of `serveMcp`. */
 export const STREAMS_PER_PEER = 500
+/** A legacy client's event stream with more unread bytes is closed. The client may open another one. */
+export const MAX_UNREAD_EVENT_BYTES = 4 * MIB
 /** How many requests over HTTP are answered at a time. */
 export const MAX_REQUESTS = 16_000
 /** How many requests over HTTP of one peer are answered at a time. */

@@ -1,12 +1,14 @@
-import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest, Server, Transport } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
-import { readIdentity, NOBODY, type ClientIdentity } from './client.ts'
-import { DirectCalls, isPlainCall } from './direct-calls.ts'
+import { readIdentity, NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
+import { readCapabilities } from './description.ts'
 import { readWatched } from './features.ts'
+import { LegacyClient } from './legacy-client.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
+import { isInitialized, isPlainCall, isPlainInitialize, isPlainQuestion, readCancelled } from './messages.ts'
 import type { ServeMcpOptions } from './options.ts'
-import { loadServerSdk, loadStdioSdk } from './sdk.ts'
-import { createMcpServer } from './requests.ts'
+import { checkServerSdk, loadServerSdk, loadStdioSdk, type ServerSdk } from './sdk.ts'
+import { createModernServer, createSdkServer } from './sdk-server.ts'
 import { Stops } from './stops.ts'
 import type { ClientView, ClientViews } from './views.ts'
 
@@ -29,37 +31,220 @@ export async function connectClient(
   views: ClientViews,
   options: ServeMcpOptions,
 ): Promise<McpConnection> {
-  const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
-  const maxResultBytes = options.maxResultBytes ?? MAX_MESSAGE_BYTES
-  const reporting = reportOnce(options.onError)
-  let identity: ClientIdentity = NOBODY
-  let view: ClientView | undefined
-  let calls: DirectCalls | undefined
-  const listening = new Listening(() => view)
-  const { wire, closed, started } = watchTransport(transport, (message) => {
-    if (calls && isPlainCall(message)) {
-      void answerCall(calls, message, transport, options)
-      return true
+  checkServerSdk()
+  const connection = new Connection(transport, views, { ...options, ...reportOnce(options.onError) })
+  await connection.start()
+  return connection
+}
+
+/** The SDK's half of a connection. */
+interface SdkHalf {
+  receive(message: JSONRPCMessage): void
+  /** The transport has closed. */
+  end(): void
+  close(): Promise<void>
+}
+
+class Connection implements McpConnection {
+  readonly closed: Promise<void>
+  readonly #transport: Transport
+  readonly #views: ClientViews
+  readonly #options: ServeMcpOptions
+  readonly #listening = new Listening(() => this.#view)
+  #identity: ClientIdentity = NOBODY
+  #view: ClientView | undefined
+  #client: LegacyClient | undefined
+  /** The messages that the SDK gets first: the handshake, if it was answered without it, and what has woken it. */
+  #handshake: JSONRPCMessage[] = []
+  #waiting: JSONRPCMessage[] = []
+  #waking: Promise<void> | undefined
+  #half: SdkHalf | undefined
+  #legacyServer: Server | undefined
+  /** The same, when it can ask the client something. */
+  #server: Deferred<Server> = createDeferred()
+  #isClosed = false
+  #onClosed: () => void = () => undefined
+
+  constructor(transport: Transport, views: ClientViews, options: ServeMcpOptions) {
+    this.#transport = transport
+    this.#views = views
+    this.#options = options
+    this.closed = new Promise((resolve) => (this.#onClosed = resolve))
+  }
+
+  async start(): Promise<void> {
+    Object.assign(this.#transport, {
+      onmessage: (message) => this.#receive(message),
+      onerror: (error) => this.#options.onError?.(error),
+      onclose: () => this.#end(),
+    } satisfies Partial<Transport>)
+    await this.#transport.start()
+  }
+
+  async close(): Promise<void> {
+    await this.#half?.close()
+    if (!this.#isClosed) await this.#transport.close()
+  }
+
+  #end(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#listening.stopAll()
+    this.#client?.stop()
+    this.#server.reject(new Error('The client has closed the connection.'))
+    this.#half?.end()
+    this.#onClosed()
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    const client = this.#client
+    if (client && isPlainCall(message)) void this.#answer(client.calls.answer(message))
+    else if (client && isPlainQuestion(message)) void this.#answer(client.answer(message))
+    else if (!client && !this.#waking && isPlainInitialize(message)) void this.#answer(this.#begin(message))
+    else if (client && this.#isHeard(client, message)) return
+    else this.#pass(message)
+  }
+
+  /** Whether a notification needs nothing more. */
+  #isHeard(client: LegacyClient, message: JSONRPCMessage): boolean {
+    if (client.calls.cancel(message)) return true
+    // Without the SDK, nothing else is running that could be cancelled.
+    if (!this.#waking && readCancelled(message) !== undefined) return true
+    if (this.#waking || !isInitialized(message)) return false
+    this.#handshake.push(message)
+    return true
+  }
+
+  #begin(initialize: JSONRPCRequest): JSONRPCMessage {
+    this.#identity = readIdentity(initialize) ?? NOBODY
+    this.#handshake = [{ ...initialize, id: REPEATED }]
+    const capabilities = readCapabilities(initialize)
+    return this.#createClient(() => capabilities).answer(initialize)
+  }
+
+  #createClient(getCapabilities: () => object | undefined): LegacyClient {
+    const view = this.#views.legacy(this.#identity)
+    this.#view = view
+    this.#client = new LegacyClient({
+      options: this.#options,
+      view,
+      getCapabilities,
+      maxResultBytes: this.#maxResultBytes,
+      stops: new Stops(this.#options.reuseSignals === true),
+      send: (message) => this.#transport.send(message),
+      wake: () => {
+        this.#wake()
+        return this.#server.promise
+      },
+    })
+    return this.#client
+  }
+
+  get #maxResultBytes(): number {
+    return this.#options.maxResultBytes ?? MAX_MESSAGE_BYTES
+  }
+
+  async #answer(answer: JSONRPCMessage | Promise<JSONRPCMessage | undefined>): Promise<void> {
+    try {
+      const message = await answer
+      if (message) await this.#transport.send(message)
+    } catch (error) {
+      const why = (error as Error).message
+      this.#options.onError?.(new Error(`An answer was not sent: ${why}`, { cause: error }))
     }
-    identity = readIdentity(message) ?? identity
-    listening.hear(message)
-    return calls?.cancel(message) ?? false
-  })
-  void closed.then(() => listening.stopAll())
-  void closed.then(() => calls?.stopAll())
-  // Made for stdio, it serves any transport that has one client.
-  const handle = serveStdio(
-    ({ era }) => {
-      view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
-      const served = { ...options, ...reporting }
-      const { server } = createMcpServer({ sdk, options: served, view }, { isLasting: true, maxResultBytes })
-      if (era === 'legacy') calls = new DirectCalls(server, new Stops(options.reuseSignals === true))
-      return server
-    },
-    { transport: wire, ...(reporting.onError ? { onerror: reporting.onError } : {}) },
-  )
-  await started
-  return { closed, close: () => handle.close() }
+  }
+
+  /** Passes a message on to the SDK. */
+  #pass(message: JSONRPCMessage): void {
+    this.#identity = readIdentity(message) ?? this.#identity
+    this.#listening.hear(message)
+    if (this.#half) return this.#half.receive(message)
+    this.#waiting.push(message)
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#waking ??= this.#createHalf().catch((error: unknown) => this.#failWaking(error as Error))
+  }
+
+  /** Answers what waits for the SDK. The next message that needs it tries again. */
+  #failWaking(error: Error): void {
+    this.#options.onError?.(error)
+    this.#server.reject(error)
+    this.#server = createDeferred()
+    this.#waking = undefined
+    for (const message of this.#waiting.splice(0))
+      if ('method' in message && 'id' in message)
+        void this.#answer({
+          jsonrpc: '2.0',
+          id: message.id,
+          error: { code: -32_603, message: 'Internal server error' },
+        })
+  }
+
+  async #createHalf(): Promise<void> {
+    const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
+    if (this.#isClosed) return
+    const wire = this.#createWire()
+    const { onError } = this.#options
+    // Made for stdio, it serves any transport that has one client.
+    const handle = serveStdio(({ era }) => this.#createServer(sdk, era), {
+      transport: wire,
+      ...(onError ? { onerror: onError } : {}),
+    })
+    const receive = (message: JSONRPCMessage): void => wire.onmessage?.(message)
+    this.#half = { receive, end: () => wire.onclose?.(), close: () => handle.close() }
+    for (const message of [...this.#handshake, ...this.#waiting.splice(0)]) receive(message)
+  }
+
+  #createServer(sdk: ServerSdk, era: ServedClient['era']): Server {
+    const options = this.#options
+    if (era === 'modern') {
+      const view = this.#views.connection(this.#identity)
+      this.#view = view
+      return createModernServer({ sdk, options, view }, { isLasting: true, maxResultBytes: this.#maxResultBytes })
+    }
+    const client = this.#client ?? this.#createClient(() => server.getClientCapabilities())
+    const server = createSdkServer({ sdk, options, view: client.view }, client.handlers)
+    this.#legacyServer = server
+    if (this.#handshake.length === 0) this.#server.resolve(server)
+    return server
+  }
+
+  /** The transport as the SDK sees it. It is open already, and the answer to a repeated handshake goes nowhere. */
+  #createWire(): Transport {
+    const inner = this.#transport
+    return {
+      start: async () => undefined,
+      send: async (message, sending) => {
+        if (!('id' in message) || message.id !== REPEATED) return inner.send(message, sending)
+        // From now on, it knows its client and can ask it something.
+        if (this.#legacyServer) this.#server.resolve(this.#legacyServer)
+      },
+      close: () => inner.close(),
+      setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+      get sessionId() {
+        return inner.sessionId
+      },
+    }
+  }
+}
+
+/** The id of an `initialize` that is repeated for the SDK. */
+const REPEATED = 'foldout/initialize'
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  resolve(value: Value): void
+  reject(error: Error): void
+}
+
+function createDeferred<Value>(): Deferred<Value> {
+  let settle: Pick<Deferred<Value>, 'resolve' | 'reject'> | undefined
+  const promise = new Promise<Value>((resolve, reject) => (settle = { resolve, reject }))
+  // Nobody may be waiting.
+  promise.catch(() => undefined)
+  return { promise, resolve: (value) => settle?.resolve(value), reject: (error) => settle?.reject(error) }
 }
 
 /** The SDK tells both the connection and the server of an error. */
@@ -72,20 +257,6 @@ function reportOnce(onError: ServeMcpOptions['onError']): Pick<ServeMcpOptions, 
       known.add(error)
       onError(error)
     },
-  }
-}
-
-async function answerCall(
-  calls: DirectCalls,
-  request: JSONRPCRequest,
-  transport: Transport,
-  { onError }: ServeMcpOptions,
-): Promise<void> {
-  try {
-    const answer = await calls.answer(request)
-    if (answer) await transport.send(answer)
-  } catch (error) {
-    onError?.(new Error(`An answer was not sent: ${(error as Error).message}`, { cause: error }))
   }
 }
 
@@ -123,42 +294,4 @@ class Listening {
     this.#stops.delete(id)
     stop?.()
   }
-}
-
-interface WatchedTransport {
-  readonly wire: Transport
-  readonly started: Promise<void>
-  readonly closed: Promise<void>
-}
-
-/** A transport that shows each message before it is handled, unless it is taken, and says when it is open and when it has closed. */
-function watchTransport(inner: Transport, take: (message: JSONRPCMessage) => boolean): WatchedTransport {
-  let onStart: (start: Promise<void>) => void
-  let onClose: () => void
-  const started = new Promise<void>((resolve) => (onStart = resolve))
-  const closed = new Promise<void>((resolve) => (onClose = resolve))
-  const wire: Transport = {
-    start() {
-      Object.assign(inner, {
-        onmessage(message, extra) {
-          if (!take(message)) wire.onmessage?.(message, extra)
-        },
-        onerror: (error) => wire.onerror?.(error),
-        onclose() {
-          onClose()
-          wire.onclose?.()
-        },
-      } satisfies Partial<Transport>)
-      const start = inner.start()
-      onStart(start)
-      return start
-    },
-    send: (message, sending) => inner.send(message, sending),
-    close: () => inner.close(),
-    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    get sessionId() {
-      return inner.sessionId
-    },
-  }
-  return { wire, started, closed }
 }

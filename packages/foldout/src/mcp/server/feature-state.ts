@@ -1,4 +1,4 @@
-import type { Server } from '@modelcontextprotocol/server'
+import type { ClientLink } from './handlers.ts'
 import type { ClientMemory } from './memory.ts'
 import type { ClientView } from './views.ts'
 
@@ -7,7 +7,7 @@ import type { ClientView } from './views.ts'
  * it watches.
  */
 export class FeatureState {
-  readonly #server: Server
+  readonly #link: ClientLink
   readonly #view: ClientView
   readonly #memory: ClientMemory
   /** The resources that the features of this process watch. */
@@ -15,8 +15,8 @@ export class FeatureState {
   #logLevel: string | undefined
   #last: Promise<void> = Promise.resolve()
 
-  constructor(server: Server, view: ClientView, memory: ClientMemory) {
-    this.#server = server
+  constructor(link: ClientLink, view: ClientView, memory: ClientMemory) {
+    this.#link = link
     this.#view = view
     this.#memory = memory
   }
@@ -56,14 +56,14 @@ export class FeatureState {
   async #ask(method: string, params: Readonly<Record<string, string>>): Promise<void> {
     const { client, features } = this.#view
     const notify = (told: string, about: object): Promise<void> =>
-      this.#server.notification({ method: told, params: { ...about } })
-    const peer = { era: 'legacy', capabilities: { ...this.#server.getClientCapabilities() }, notify } as const
+      this.#link.notify({ method: told, params: { ...about } })
+    const peer = { era: 'legacy', capabilities: { ...this.#link.getCapabilities() }, notify } as const
     const signal = new AbortController().signal
     try {
       await features?.request({ method, params }, { client, peer, signal, meta: {} })
     } catch (error) {
       // For example, a server is down. The client is not notified, as on the other machine.
-      this.#server.onerror?.(error as Error)
+      this.#link.onError(error as Error)
     }
     this.note(method, params)
   }

@@ -1,8 +1,9 @@
-import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CallClient, CallPeer, ToolProgress } from '../../catalog/tool.ts'
 import { CLIENT_CAPABILITIES, LOG_LEVEL } from '../keys.ts'
 import { LONGEST_ANSWER_MS, MAX_WATCHED } from '../limits.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import type { ClientLink } from './handlers.ts'
 
 /**
  * Everything that a server has besides tools: resources, prompts, completions, logs and the rest of the protocol.
@@ -91,7 +92,7 @@ const ANY_ANSWER = {
 
 /** The client at the other end of a request. */
 export function createPeer(
-  server: Server,
+  link: Pick<ClientLink, 'getCapabilities'>,
   era: CallPeer['era'],
   { mcpReq, http }: ServerContext,
   logLevel: string | undefined,
@@ -102,7 +103,7 @@ export function createPeer(
   if (era === 'legacy') {
     return {
       era,
-      capabilities: { ...server.getClientCapabilities() },
+      capabilities: { ...link.getCapabilities() },
       notify,
       ask: async (method, params, signal) =>
         (await mcpReq.send({ method, params }, ANY_ANSWER, {

@@ -1,8 +1,8 @@
 import type * as serverPackage from '@modelcontextprotocol/server'
 import type * as stdioPackage from '@modelcontextprotocol/server/stdio'
-import { importPeer } from '../../core/peer.ts'
+import { checkPeer, importPeer } from '../../core/peer.ts'
 
-/** The official SDK's server half, which is loaded when something is first served. */
+/** The official SDK's server half, which is loaded when a client first needs it. */
 export type ServerSdk = typeof serverPackage
 
 export function loadServerSdk(): Promise<ServerSdk> {
@@ -11,4 +11,9 @@ export function loadServerSdk(): Promise<ServerSdk> {
 
 export function loadStdioSdk(): Promise<typeof stdioPackage> {
   return importPeer('@modelcontextprotocol/server', () => import('@modelcontextprotocol/server/stdio'))
+}
+
+/** Throws if the SDK is not installed, without loading it. */
+export function checkServerSdk(): void {
+  checkPeer('@modelcontextprotocol/server', import.meta.resolve)
 }

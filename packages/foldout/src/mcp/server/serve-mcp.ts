@@ -7,7 +7,7 @@ import { createEndpoint, type Endpoint } from './http/endpoint.ts'
 import { serveOverHttp, type HttpOptions, type ServedHttp } from './http/http.ts'
 import { createNodeHandler, type NodeHandler } from './http/node-handler.ts'
 import type { ServeMcpOptions } from './options.ts'
-import { loadServerSdk } from './sdk.ts'
+import { checkServerSdk } from './sdk.ts'
 import { serveOverStdio, type StdioOptions } from './stdio/stdio.ts'
 import { createViews } from './views.ts'
 
@@ -50,7 +50,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   const views = createViews(catalog, options)
   const open = new Set<{ close(): Promise<void> }>()
   let isClosed = false
-  let endpoint: Promise<Endpoint> | undefined
+  let endpoint: Endpoint | undefined
   let handler: NodeHandler | undefined
 
   function refuseClosed(): void {
@@ -62,12 +62,9 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
     void opened.closed?.then(() => open.delete(opened))
     return opened
   }
-  function theEndpoint(): Promise<Endpoint> {
-    if (endpoint) return endpoint
-    endpoint = loadServerSdk().then((sdk) => createEndpoint(sdk, views, options))
-    // If creation fails, perhaps because a package is missing, the next call tries again.
-    endpoint.catch(() => (endpoint = undefined))
-    return endpoint
+  function getEndpoint(): Endpoint {
+    checkServerSdk()
+    return (endpoint ??= createEndpoint(views, options))
   }
 
   return {
@@ -77,7 +74,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
     },
     async http(where = {}) {
       refuseClosed()
-      return keep(await serveOverHttp(await theEndpoint(), options, where))
+      return keep(await serveOverHttp(getEndpoint(), options, where))
     },
     async connect(transport) {
       refuseClosed()
@@ -85,16 +82,16 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
     },
     async fetch(request) {
       refuseClosed()
-      return (await theEndpoint()).fetch(request)
+      return getEndpoint().fetch(request)
     },
     async handle(request, response) {
       refuseClosed()
-      handler ??= createNodeHandler(await theEndpoint(), options)
+      handler ??= createNodeHandler(getEndpoint(), options)
       await handler(request, response)
     },
     async close() {
       isClosed = true
-      await (await endpoint)?.close()
+      await endpoint?.close()
       await Promise.all(Array.from(open, (one) => one.close()))
     },
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { JSON_ANSWER_MS } from '../../limits.ts'
+import { EVENT_STREAM, formatEvent } from './event-stream.ts'
 
 /**
  * Sends the answer to a call. It is plain JSON if the call ends soon and sends nothing before, and an event stream
@@ -50,16 +51,7 @@ export class CallSink {
     clearTimeout(this.#timer)
     if (this.#isStream || this.#response.destroyed) return
     this.#isStream = true
-    this.#response.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      'mcp-session-id': this.#session,
-    })
+    this.#response.writeHead(200, { ...EVENT_STREAM, 'mcp-session-id': this.#session })
     this.#response.flushHeaders()
   }
-}
-
-function formatEvent(message: JSONRPCMessage): string {
-  return `event: message\ndata: ${JSON.stringify(message)}\n\n`
 }

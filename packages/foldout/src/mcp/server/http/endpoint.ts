@@ -1,20 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { McpHttpHandler, McpServer, Server } from '@modelcontextprotocol/server'
-import type { CallPeer } from '../../../catalog/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
 import { NOBODY, readIdentity } from '../client.ts'
-import { isPlainCall } from '../direct-calls.ts'
 import { readWatched, type FeatureNotification } from '../features.ts'
 import type { ServeMcpOptions } from '../options.ts'
-import { createMcpServer } from '../requests.ts'
-import type { ServerSdk } from '../sdk.ts'
+import { loadServerSdk, type ServerSdk } from '../sdk.ts'
+import { createModernServer } from '../sdk-server.ts'
 import { watchList, type ClientView, type ClientViews } from '../views.ts'
 import { isAuthorized, refuseUnauthorized } from './authorize.ts'
-import type { CallSink } from './call-sink.ts'
-import { PeerCounter, toPeer, type PeerLimits, type Refusal } from './peer.ts'
-import { httpError, refuseForNow, refuseLongBody, watchResponse } from './response.ts'
-import { createHttpSessions, type HttpSessions } from './sessions.ts'
+import { answerDirectly, type Identify, type NodeCall } from './direct-http.ts'
+import { toPeer } from './peer.ts'
+import { httpError, refuseLongBody } from './response.ts'
+import { createHttpSessions } from './sessions.ts'
+import { LimitedStreams } from './streams.ts'
 
 /** Who sent a request. */
 export interface Caller {
@@ -32,49 +30,23 @@ export interface RequestParts {
   readonly text?: string
 }
 
-/** A request of `node:http` that may be a call. */
-export interface NodeCall {
-  readonly headers: IncomingHttpHeaders
-  readonly address: string | undefined
-  readonly text: string
-  /** Creates the request on demand. */
-  toRequest(): Request
-  createSink(session: string): CallSink
-}
-
 /** Answers HTTP requests of both eras. */
 export interface Endpoint {
-  /** Answers a call of a session without the SDK. Returns whether it was one. */
+  /** Answers a usual request of a legacy client without the SDK. Returns whether it was one. */
   call(asked: NodeCall): Promise<boolean>
   fetch(request: Request, read?: RequestParts): Promise<Response>
   close(): Promise<void>
 }
 
-export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: ServeMcpOptions): Endpoint {
+export function createEndpoint(views: ClientViews, options: ServeMcpOptions): Endpoint {
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
-  const maxResultBytes = options.maxResultBytes ?? MAX_HTTP_RESULT_BYTES
   const streams = new LimitedStreams({ max: MAX_STREAMS, perPeer: STREAMS_PER_PEER, ...options.streams })
-  const modernRequests = new WeakMap<Request, { readonly body: unknown; readonly caller: Caller }>()
-  const modern = sdk.createMcpHandler(
-    ({ requestInfo }) => {
-      const { body, caller } = (requestInfo && modernRequests.get(requestInfo)) ?? {}
-      const method = isPlainObject(body) ? String(body['method']) : undefined
-      const view = views.modern(readIdentity(body) ?? NOBODY, caller?.principal)
-      const use = { isLasting: false, maxResultBytes, ...(method === undefined ? {} : { method }) }
-      return withHeaderCheck(sdk, createMcpServer({ sdk, options, view }, use).server, view, body)
-    },
-    {
-      legacy: 'reject',
-      maxRequestBodySize: maxBodyBytes,
-      maxSubscriptions: streams.limits.max,
-      ...(options.onError ? { onerror: options.onError } : {}),
-    },
-  )
-  const sessions = createHttpSessions(sdk, options, (identity, principal, kept) => {
-    const view = views.legacy(identity, principal, kept)
-    return createMcpServer({ sdk, options, view }, { isLasting: true, maxResultBytes })
-  })
-  const stopAnnouncing = announceChanges(views, modern.notify)
+  const sessions = createHttpSessions(options, views)
+  // What fails for every client is reported at once.
+  views.watchModern(() => undefined)()
+  let modern: ModernHandler | undefined
+  const getModern = (sdk: ServerSdk): ModernHandler =>
+    (modern ??= createModernHandler(sdk, views, options, streams.limits.max))
 
   const { authorize } = options
   const identify: Identify = (getRequest, address) =>
@@ -87,8 +59,9 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   }
 
   async function answer(request: Request, caller: Caller, text: string | undefined): Promise<Response> {
+    const sdk = await loadServerSdk()
     if (request.method !== 'POST') {
-      if (!(await sdk.isLegacyRequest(request))) return modern.fetch(request)
+      if (!(await sdk.isLegacyRequest(request))) return getModern(sdk).fetch(request, undefined, caller)
       const handle = () => sessions.handle({ request, body: undefined, caller })
       return request.method === 'GET' ? streams.open(request, caller, handle) : handle()
     }
@@ -104,8 +77,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     }
     if (isPlainlyLegacy(request, body) || (await sdk.isLegacyRequest(request, body)))
       return sessions.handle({ request, body, caller })
-    modernRequests.set(request, { body, caller })
-    const handle = () => modern.fetch(request, { parsedBody: body })
+    const handle = () => getModern(sdk).fetch(request, body, caller)
     const uris = readWatched(body)
     if (!uris) return handle()
     const { client, features } = views.modern(readIdentity(body) ?? NOBODY, caller.principal)
@@ -113,7 +85,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   }
 
   return {
-    call: (asked) => answerCall(asked, sessions, identify),
+    call: (asked) => answerDirectly(asked, { sessions, streams, identify }),
     async fetch(request, { address, text } = {}) {
       try {
         const caller = await identify(() => request, address)
@@ -124,42 +96,49 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       }
     },
     async close() {
-      stopAnnouncing()
-      await Promise.all([modern.close(), sessions.close()])
+      await Promise.all([modern?.close(), sessions.close()])
     },
   }
 }
 
-/** At once, if nobody has to be asked. */
-type Identify = (getRequest: () => Request, address: string | undefined) => Caller | Promise<Caller | Response>
-
-/**
- * Answers a call of a session without the SDK, if it is one. Any other request takes the usual path, which reports what
- * is wrong.
- */
-async function answerCall(
-  { headers, address, text, toRequest, createSink }: NodeCall,
-  sessions: HttpSessions,
-  identify: Identify,
-): Promise<boolean> {
-  const id = readSession(headers)
-  const body: unknown = id === undefined || !text.includes('"tools/call"') ? undefined : parse(text)
-  if (id === undefined || !isPlainCall(body)) return false
-  const identified = identify(toRequest, address)
-  const caller = identified instanceof Promise ? await identified : identified
-  const found = caller instanceof Response ? undefined : sessions.find(id, caller)
-  const session = found instanceof Promise ? await found.catch(() => undefined) : found
-  if (!session || session instanceof Response || session.sinks.has(body.id)) return false
-  await sessions.call(session, body, createSink(id), toHeaders(headers))
-  return true
+/** Answers the requests of modern clients. */
+interface ModernHandler {
+  fetch(request: Request, body: unknown, caller: Caller): Promise<Response>
+  close(): Promise<void>
 }
 
-/** Creates the headers of a call, without a Fetch `Headers` object for each request. */
-function toHeaders(headers: IncomingHttpHeaders): CallPeer['headers'] {
+function createModernHandler(
+  sdk: ServerSdk,
+  views: ClientViews,
+  options: ServeMcpOptions,
+  maxSubscriptions: number,
+): ModernHandler {
+  const maxResultBytes = options.maxResultBytes ?? MAX_HTTP_RESULT_BYTES
+  const requests = new WeakMap<Request, { readonly body: unknown; readonly caller: Caller }>()
+  const handler = sdk.createMcpHandler(
+    ({ requestInfo }) => {
+      const { body, caller } = (requestInfo && requests.get(requestInfo)) ?? {}
+      const method = isPlainObject(body) ? String(body['method']) : undefined
+      const view = views.modern(readIdentity(body) ?? NOBODY, caller?.principal)
+      const use = { isLasting: false, maxResultBytes, ...(method === undefined ? {} : { method }) }
+      return withHeaderCheck(sdk, createModernServer({ sdk, options, view }, use), view, body)
+    },
+    {
+      legacy: 'reject',
+      maxRequestBodySize: options.maxBodyBytes ?? MAX_BODY_BYTES,
+      maxSubscriptions,
+      ...(options.onError ? { onerror: options.onError } : {}),
+    },
+  )
+  const stopAnnouncing = announceChanges(views, handler.notify)
   return {
-    get(name) {
-      const value = Object.hasOwn(headers, name.toLowerCase()) ? headers[name.toLowerCase()] : undefined
-      return Array.isArray(value) ? value.join(', ') : (value ?? null)
+    fetch(request, body, caller) {
+      requests.set(request, { body, caller })
+      return handler.fetch(request, body === undefined ? {} : { parsedBody: body })
+    },
+    async close() {
+      stopAnnouncing()
+      await handler.close()
     },
   }
 }
@@ -190,24 +169,6 @@ function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): 
   return () => {
     stop()
     for (const one of stops) one()
-  }
-}
-
-const LEGACY_VERSIONS: ReadonlySet<unknown> = new Set(['2025-03-26', '2025-06-18', '2025-11-25'])
-
-/** Returns the session of a request with valid headers. */
-function readSession(headers: IncomingHttpHeaders): string | undefined {
-  const { accept = '', 'content-type': type = '', 'mcp-session-id': id, 'mcp-protocol-version': version } = headers
-  if (typeof id !== 'string' || !LEGACY_VERSIONS.has(version)) return undefined
-  const isAccepted = accept.includes('application/json') && accept.includes('text/event-stream')
-  return isAccepted && /^application\/json\s*(?:;|$)/i.test(type) ? id : undefined
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -244,46 +205,4 @@ function hasHeaders(schema: object): boolean {
   const isFound = JSON.stringify(schema).includes('"x-mcp-header"')
   withHeaders.set(schema, isFound)
   return isFound
-}
-
-/** Event streams within limits. */
-class LimitedStreams {
-  readonly limits: PeerLimits
-  readonly #counter: PeerCounter
-
-  constructor(limits: PeerLimits) {
-    this.limits = limits
-    this.#counter = new PeerCounter(limits)
-  }
-
-  /** Answers with a stream, as long as there are not too many of them. */
-  async open(
-    request: Request,
-    { peer }: Caller,
-    answer: () => Promise<Response>,
-    listen?: () => (() => void) | undefined,
-  ): Promise<Response> {
-    const refusal = this.#counter.check(peer)
-    if (refusal) return refuseForNow(refusal, this.#describe(refusal))
-    const leave = this.#counter.take(peer)
-    let stop: (() => void) | undefined
-    const finish = (): void => {
-      leave()
-      stop?.()
-    }
-    try {
-      const response = await answer()
-      if (response.ok && response.body) stop = listen?.()
-      return watchResponse(response, request, { done: finish })
-    } catch (error) {
-      finish()
-      throw error
-    }
-  }
-
-  #describe(refusal: Refusal): string {
-    const { max, perPeer } = this.limits
-    if (refusal === 'total') return `This server has ${max} open streams, which is the maximum. Try again later.`
-    return `You have ${perPeer} open streams, which is the maximum for one client. Close one, or try again later.`
-  }
 }

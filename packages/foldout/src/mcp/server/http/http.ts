@@ -102,8 +102,10 @@ async function listenOverHttp(
   { port = 0, host = '127.0.0.1', path = '/mcp', isAuthorized = false, onError, ...allowed }: ListenOptions,
 ): Promise<ServedHttp> {
   const hostName = host.includes(':') ? `[${host}]` : host
-  const isAllowed = await createGuard(hostName, allowed, isAuthorized)
+  const isAllowed = createGuard(hostName, allowed, isAuthorized)
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const allowed = isAllowed(request, response)
+    if (allowed !== true && !(await allowed)) return
     const found = find(request.url?.split('?')[0] ?? '')
     // Does not wait unless necessary: the client may be gone before the request is read.
     const handle = found instanceof Promise ? await found : found
@@ -114,7 +116,6 @@ async function listenOverHttp(
   // Servers over stdio and edge runtimes do without it.
   const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
-    if (!isAllowed(request, response)) return
     answer(request, response).catch((error: unknown) => {
       onError?.(error as Error)
       response.destroy()
@@ -132,42 +133,47 @@ async function listenOverHttp(
   }
 }
 
-type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
+/** At once, if a request is plainly allowed. */
+type Guard = (request: IncomingMessage, response: ServerResponse) => true | Promise<boolean>
 
 /** Rejects requests from web pages of other origins, and requests for a host name that is not this server's. */
-async function createGuard(
+function createGuard(
   hostName: string,
   { allowedHosts, allowedOrigins }: Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins'>,
   isAuthorized: boolean,
-): Promise<Guard> {
+): Guard {
   const isLocal = LOOPBACK.includes(hostName) || /^127\.\d+\.\d+\.\d+$/.test(hostName)
   if (!isLocal && !isAuthorized && !allowedHosts)
     throw new FoldoutError(
       'mcp-open',
       `Other machines can reach ${hostName}, but nothing restricts who may use this server. Pass an authorize hook to serveMcp(), and the host names that clients use as allowedHosts to http().`,
     )
-  const { validateHostHeader, validateOriginHeader } = await loadServerSdk()
   const own = WILDCARDS.has(hostName) ? [] : [hostName]
   const hosts = allowedHosts ?? (own.length > 0 ? [...LOOPBACK, ...own] : ['*'])
   const origins = allowedOrigins ?? [...LOOPBACK, ...own, ...hosts]
   const isAnyHost = hosts.includes('*')
   const namedOrigins = origins.filter((name) => name !== '*')
-  let known: { readonly host: string | undefined; readonly origin: string | undefined } | undefined
-  return ({ headers }, response) => {
-    // Most requests come from one client, and parsing its headers once is enough.
-    if (known && headers.host === known.host && headers.origin === known.origin) return true
+  const plainHosts = new Set(hosts)
+
+  /** The SDK decides about everything that is not plainly allowed. */
+  async function check({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { validateHostHeader, validateOriginHeader } = await loadServerSdk()
     const origin = validateOriginHeader(headers.origin, namedOrigins)
     const named = isAnyHost ? origin : validateHostHeader(headers.host, [...hosts])
-    if (named.ok && origin.ok) {
-      known = { host: headers.host, origin: headers.origin }
-      return true
-    }
+    if (named.ok && origin.ok) return true
     const message = named.ok ? describeRefusal(origin) : describeRefusal(named)
     response.writeHead(403, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }))
     return false
   }
+  return (request, response) => {
+    const { host = '', origin } = request.headers
+    const isPlain = origin === undefined && plainHosts.has(host.replace(PORT, ''))
+    return isPlain || check(request, response)
+  }
 }
+
+const PORT = /:\d{1,5}$/
 
 function describeRefusal(result: { readonly ok: boolean; readonly message?: string }): string {
   return result.message ?? 'Forbidden'

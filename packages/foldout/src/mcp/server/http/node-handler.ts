@@ -4,6 +4,7 @@ import type { ServeMcpOptions } from '../options.ts'
 import { Stops } from '../stops.ts'
 import { CallSink } from './call-sink.ts'
 import type { Endpoint } from './endpoint.ts'
+import { EventStream } from './event-stream.ts'
 import { PeerCounter, toPeer } from './peer.ts'
 import { httpError, refuseForNow, refuseLongBody } from './response.ts'
 
@@ -30,11 +31,21 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
     try {
       const text = await readBody(request, maxBodyBytes)
       if (text === undefined) return refuseLongBody(maxBodyBytes, { connection: 'close' })
-      if (request.method === 'POST') {
-        const createSink = (session: string): CallSink => new CallSink(response, session, gone)
-        const isAnswered = await endpoint.call({ headers: request.headers, address, text, toRequest, createSink })
-        if (isAnswered) return undefined
-      }
+      const { method, headers } = request
+      const isAnswered = await endpoint.call({
+        method,
+        headers,
+        address,
+        text,
+        toRequest,
+        createSink: (session) => new CallSink(response, session, gone),
+        createStream(session, onClose) {
+          response.once('close', onClose)
+          return new EventStream(response, session)
+        },
+        accept: () => void response.writeHead(202).end(),
+      })
+      if (isAnswered) return undefined
       return await endpoint.fetch(toRequest(), { address, text })
     } catch (error) {
       // The request has an invalid method or URL, or was cut off.

@@ -1,4 +1,5 @@
 import { JSON_ANSWER_MS, RETRY_AFTER_SECONDS } from '../../limits.ts'
+import { OPENED } from './event-stream.ts'
 import type { Refusal } from './peer.ts'
 
 /** An error of JSON-RPC that belongs to no request. */
@@ -20,8 +21,7 @@ export function refuseForNow(refusal: Refusal, message: string): Response {
   return httpError(refusal === 'peer' ? 429 : 503, -32_000, message, { 'retry-after': String(RETRY_AFTER_SECONDS) })
 }
 
-/** A comment of an event stream. With nothing to send yet, Node would keep even the headers back. */
-const OPENED = new TextEncoder().encode(': open\n\n')
+const OPENED_BYTES = new TextEncoder().encode(OPENED)
 
 export interface AnswerEnd {
   /** Called once, when the last of the response was read or the client has gone. */
@@ -58,8 +58,8 @@ export function watchResponse(response: Response, { method, signal }: Request, e
     start(controller) {
       if (!response.ok || !response.headers.get('content-type')?.startsWith('text/event-stream')) return
       // An answer that comes soon needs no comment before it.
-      if (method === 'GET') controller.enqueue(OPENED)
-      else opening = setTimeout(() => controller.enqueue(OPENED), JSON_ANSWER_MS)
+      if (method === 'GET') controller.enqueue(OPENED_BYTES)
+      else opening = setTimeout(() => controller.enqueue(OPENED_BYTES), JSON_ANSWER_MS)
     },
     async pull(controller) {
       try {

@@ -1,27 +1,19 @@
-import type { JSONRPCRequest } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
 import type { CallPeer } from '../../../catalog/tool.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { findSizeFault } from '../../../core/json/measure.ts'
 import { MAX_DEPTH, MAX_KEPT_CLIENT_BYTES } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
-import type { ServerSdk } from '../sdk.ts'
+import type { ClientViews } from '../views.ts'
 import type { CallSink } from './call-sink.ts'
 import type { Caller } from './endpoint.ts'
 import { createSessionKeeper, followSessions, type KeptCopy, type SessionKeeper } from './kept/keeper.ts'
 import type { PeerLimits, Refusal } from './peer.ts'
 import { httpError, refuseForNow, watchResponse } from './response.ts'
-import {
-  createHttpSession,
-  repeatHandshake,
-  saveSession,
-  type HttpSession,
-  type MakeServer,
-  type SessionParts,
-} from './session.ts'
+import type { EventStream } from './event-stream.ts'
+import { HttpSession, saveSession, type SessionParts } from './session.ts'
 import { SessionTable } from './session-table.ts'
-
-export type { HttpSession }
 
 const SESSION_ID = 'mcp-session-id'
 
@@ -38,15 +30,26 @@ export interface HttpSessions {
   handle(request: SessionRequest): Promise<Response>
   /** Finds the session of a caller, or says why it is not available now. For other callers, it does not exist. */
   find(id: string, caller: Caller): Found | Promise<Found>
+  /** Begins a session without the SDK. Returns nothing if that is not possible; another way may answer then. */
+  begin(initialize: JSONRPCRequest, caller: Caller): Begun | undefined
   /** Answers a call without the SDK. */
   call(session: HttpSession, request: JSONRPCRequest, sink: CallSink, headers: CallPeer['headers']): Promise<void>
+  /** Answers `ping` and `tools/list` without the SDK. */
+  answer(session: HttpSession, request: JSONRPCRequest): JSONRPCMessage
+  /** Takes a stream for messages that belong to no request. Call the returned function when it has closed. */
+  listen(session: HttpSession, stream: EventStream): () => void
   close(): Promise<void>
+}
+
+export interface Begun {
+  readonly id: string
+  readonly answer: JSONRPCMessage
 }
 
 type Found = HttpSession | Response | undefined
 
-export function createHttpSessions(sdk: ServerSdk, options: ServeMcpOptions, makeServer: MakeServer): HttpSessions {
-  return new ServedSessions(options, (parts) => createHttpSession(sdk, options, makeServer, parts))
+export function createHttpSessions(options: ServeMcpOptions, views: ClientViews): HttpSessions {
+  return new ServedSessions(options, (parts) => new HttpSession(options, views, parts))
 }
 
 class ServedSessions implements HttpSessions {
@@ -76,6 +79,34 @@ class ServedSessions implements HttpSessions {
   call(session: HttpSession, request: JSONRPCRequest, sink: CallSink, headers: CallPeer['headers']): Promise<void> {
     const use = { done: this.#sessions.use(session.id, session), report: this.#report }
     return answerCall(session, use, request, sink, headers)
+  }
+
+  begin(initialize: JSONRPCRequest, caller: Caller): Begun | undefined {
+    if (this.#keeper || this.#sessions.makeRoom(caller.peer, (session) => this.#giveUp(session))) return undefined
+    const id = crypto.randomUUID()
+    const session = this.#add({ id, caller, initialize, isBegun: true, copy: undefined })
+    const done = this.#sessions.use(id, session)
+    const answer = session.client.answer(initialize)
+    done()
+    return { id, answer }
+  }
+
+  answer(session: HttpSession, request: JSONRPCRequest): JSONRPCMessage {
+    const done = this.#sessions.use(session.id, session)
+    session.isReady = true
+    const answer = session.client.answer(request)
+    done()
+    return answer
+  }
+
+  listen(session: HttpSession, stream: EventStream): () => void {
+    const done = this.#sessions.use(session.id, session)
+    session.isReady = true
+    session.stream = stream
+    return () => {
+      if (session.stream === stream) session.stream = undefined
+      done()
+    }
   }
 
   async handle(given: SessionRequest): Promise<Response> {
@@ -110,9 +141,9 @@ class ServedSessions implements HttpSessions {
    * Ends a session in this process. If it is kept in a store, it continues on another machine, or here when it is
    * needed again.
    */
-  async #leave({ id, server }: HttpSession): Promise<void> {
-    this.#sessions.remove(id)
-    await server.close().catch(this.#report)
+  async #leave(session: HttpSession): Promise<void> {
+    this.#sessions.remove(session.id)
+    await session.close().catch(this.#report)
   }
 
   /** Ends a session everywhere. */
@@ -127,38 +158,28 @@ class ServedSessions implements HttpSessions {
     if (session.kept) this.#keeper?.endIfUnused(session.id, session.kept.copy).catch(this.#report)
   }
 
-  async #connect(parts: SessionParts): Promise<HttpSession> {
-    const session = this.#create(parts)
-    const { id, server, transport, calls } = session
-    this.#sessions.add(id, session)
-    await server.connect(transport)
-    const { onclose } = server
-    const closed: Pick<typeof server, 'onclose'> = {
-      onclose: () => {
-        this.#sessions.remove(id)
-        calls.stopAll()
-        onclose?.()
-      },
-    }
-    Object.assign(server, closed)
+  #add(parts: Omit<SessionParts, 'onClose'>): HttpSession {
+    const session = this.#create({ ...parts, onClose: () => this.#sessions.remove(parts.id) })
+    this.#sessions.add(parts.id, session)
     return session
   }
 
   async #begin(begun: SessionRequest): Promise<Response> {
-    const { caller, body: initialize } = begun
-    const params = isPlainObject(initialize) && isPlainObject(initialize['params']) ? initialize['params'] : {}
+    const { caller, body } = begun
+    const params = isPlainObject(body) && isPlainObject(body['params']) ? body['params'] : {}
     if (this.#keeper && findSizeFault(params, { maxBytes: MAX_KEPT_CLIENT_BYTES, maxDepth: MAX_DEPTH }))
       return httpError(413, -32_600, `The params of initialize may have at most ${MAX_KEPT_CLIENT_BYTES} bytes.`)
     const refused = this.#makeRoom(caller, (session) => this.#giveUp(session))
     if (refused) return refused
     const id = crypto.randomUUID()
     const copy = this.#keeper?.begin(id, { principal: caller.principal ?? null, initialize: params })
-    const session = await this.#connect({ id, caller, initialize, copy })
+    const session = this.#add({ id, caller, initialize: toInitialize(params), isBegun: false, copy })
     try {
+      const { transport } = await session.wake()
       await copy?.shared.save()
       const response = await this.#answer(session, begun)
       // The session was rejected.
-      if (session.transport.sessionId === undefined) await this.#end(session)
+      if (transport.sessionId === undefined) await this.#end(session)
       return response
     } catch (error) {
       await this.#end(session)
@@ -172,10 +193,9 @@ class ServedSessions implements HttpSessions {
     if (!copy || !isOwner(copy, caller)) return undefined
     const refused = this.#makeRoom(caller)
     if (refused) return refused
-    const initialize = { method: 'initialize', params: copy.getState().initialize }
-    const session = await this.#connect({ id, caller, initialize, copy })
+    const session = this.#add({ id, caller, initialize: toInitialize(copy.getState().initialize), isBegun: true, copy })
     try {
-      await repeatHandshake(session)
+      await session.wake()
       session.kept?.refresh()
       return session
     } catch (error) {
@@ -201,7 +221,7 @@ class ServedSessions implements HttpSessions {
 
   /** Applies the changes of other machines. Returns false if one of them has ended the session. */
   async #catchUp(session: HttpSession): Promise<boolean> {
-    const { kept, transport, calls } = session
+    const { kept, client } = session
     if (!kept) return true
     kept.lookedAt = performance.now()
     const isChanged = await kept.copy.shared.sync()
@@ -211,14 +231,24 @@ class ServedSessions implements HttpSessions {
     }
     if (!isChanged) return true
     kept.refresh()
-    for (const message of kept.mailbox.collect()) if (!calls.cancel(message)) transport.onmessage?.(message as never)
+    for (const message of kept.mailbox.collect())
+      if (!client.calls.cancel(message)) session.half?.transport.onmessage?.(message as never)
     return true
   }
 
   async #answer(session: HttpSession, { request, body }: SessionRequest): Promise<Response> {
-    const done = this.#sessions.use(session.id, session)
+    const isStream = request.method === 'GET'
+    if (isStream && session.stream)
+      return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
+    const use = this.#sessions.use(session.id, session)
+    const done = (): void => {
+      if (isStream) session.isListening = false
+      use()
+    }
     try {
-      const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+      const { transport } = await session.wake()
+      const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+      if (isStream) session.isListening = response.ok
       return watchResponse(response, request, { done, gone: () => cancelRequests(session, body) })
     } catch (error) {
       done()
@@ -229,7 +259,7 @@ class ServedSessions implements HttpSessions {
   async #answerIn(session: HttpSession, given: SessionRequest): Promise<Response> {
     session.isReady = true
     const { kept } = session
-    const isCancelled = session.calls.cancel(given.body)
+    const isCancelled = session.client.calls.cancel(given.body)
     if (!kept) return this.#answer(session, given)
     kept.copy.touch()
     if (!isCancelled && isCancelNotice(given.body)) kept.mailbox.tellAll(given.body)
@@ -241,6 +271,10 @@ class ServedSessions implements HttpSessions {
     if (given.request.method === 'DELETE' && response.ok) await this.#end(session)
     return response
   }
+}
+
+function toInitialize(params: Readonly<Record<string, unknown>>): JSONRPCRequest {
+  return { jsonrpc: '2.0', id: 0, method: 'initialize', params: { ...params } }
 }
 
 const TOO_LONG =
@@ -271,7 +305,7 @@ async function answerCall(
   session.sinks.set(request.id, sink)
   kept?.copy.touch()
   try {
-    const answer = await session.calls.answerUntil(sink.stop, request, headers)
+    const answer = await session.client.calls.answerUntil(sink.stop, request, headers)
     if (kept) await saveSession(kept, report)
     sink.end(answer)
   } finally {
@@ -292,12 +326,12 @@ function describeRefusal(refusal: Refusal, { max, perPeer }: PeerLimits): string
 }
 
 /** Cancels the requests of a client that has gone. Otherwise, they would keep running. */
-function cancelRequests({ transport }: HttpSession, body: unknown): void {
+function cancelRequests({ half }: HttpSession, body: unknown): void {
   for (const message of Array.isArray(body) ? (body as readonly unknown[]) : [body]) {
     if (!isPlainObject(message) || message['method'] === undefined) continue
     const { id: requestId } = message
     if (typeof requestId !== 'string' && typeof requestId !== 'number') continue
     const params = { requestId, reason: 'The client has closed the connection.' }
-    transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+    half?.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
   }
 }

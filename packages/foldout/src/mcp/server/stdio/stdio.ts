@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { MAX_MESSAGE_BYTES, STDIO_CONCURRENT } from '../../limits.ts'
 import { connectClient, type McpConnection } from '../connection.ts'
 import type { ServeMcpOptions } from '../options.ts'
-import { loadServerSdk } from '../sdk.ts'
+import { checkServerSdk } from '../sdk.ts'
 import type { ClientViews } from '../views.ts'
 import { StdioTransport, type Output } from './transport.ts'
 
@@ -32,10 +32,10 @@ export async function serveOverStdio(
   options: ServeMcpOptions,
   { stdin = process.stdin, stdout, maxConcurrent = STDIO_CONCURRENT }: StdioOptions,
 ): Promise<McpConnection> {
-  const sdk = await loadServerSdk()
+  checkServerSdk()
   const { output, release } = stdout ? { output: toOutput(stdout), release: undefined } : takeStdout()
   const maxMessageBytes = Math.max(options.maxResultBytes ?? 0, MAX_MESSAGE_BYTES) + ENVELOPE_BYTES
-  const transport = new StdioTransport({ sdk, stdin, output, maxConcurrent, maxMessageBytes })
+  const transport = new StdioTransport({ stdin, output, maxConcurrent, maxMessageBytes })
   const connection = await connectClient(transport, views, options)
   void connection.closed.then(release)
   return connection

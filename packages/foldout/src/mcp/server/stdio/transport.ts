@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
-import { isPlainRequest } from '../direct-calls.ts'
-import type { ServerSdk } from '../sdk.ts'
+import { isMessage } from '../messages.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
 
 /** Where a transport writes. */
@@ -15,7 +14,6 @@ export interface Output {
 }
 
 export interface StdioTransportOptions {
-  readonly sdk: Pick<ServerSdk, 'parseJSONRPCMessage'>
   readonly stdin: Readable
   readonly output: Output
   /** Requests that run, or whose answers the client has not taken yet. Further ones wait. */
@@ -156,18 +154,14 @@ export class StdioTransport implements Transport {
       this.onerror?.(new Error('The client sent a line that is not JSON.'))
       return undefined
     }
-    try {
-      // Checking a schema takes longer than the rest of a small request.
-      return isPlainRequest(parsed) ? parsed : this.#options.sdk.parseJSONRPCMessage(parsed)
-    } catch {
-      const why = 'The client sent JSON that is not a message of MCP.'
-      this.onerror?.(new Error(why))
-      const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
-      // The client may be waiting for the answer.
-      if (typeof id === 'string' || typeof id === 'number')
-        this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
-      return undefined
-    }
+    if (isMessage(parsed)) return parsed
+    const why = 'The client sent JSON that is not a message of MCP.'
+    this.onerror?.(new Error(why))
+    const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
+    // The client may be waiting for the answer.
+    if (typeof id === 'string' || typeof id === 'number')
+      this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
+    return undefined
   }
 
   /** Answers a request that is too long to be read. */

@@ -1,157 +1,100 @@
-import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } from '@modelcontextprotocol/server'
+import type { JSONRPCRequest, Result, ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallPeer, CallResult, ToolProgress } from '../../catalog/tool.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { IDEMPOTENCY_KEY, REFUSED_WITH } from '../keys.ts'
-import { LIST_TTL_MS, MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
+import { MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
 import { FeatureState } from './feature-state.ts'
-import { createPeer } from './features.ts'
+import { createPeer, type FeatureNotification } from './features.ts'
 import { createClientMemory, type ClientMemory } from './memory.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { getRefusal } from '../refusal.ts'
 import { createProgressReports } from './progress.ts'
-import type { ServerSdk } from './sdk.ts'
-import { answerLibrary } from './library.ts'
+import { RequestError } from './request-error.ts'
 import { watchList, type ClientView } from './views.ts'
 
-export interface ServerParts {
-  readonly sdk: ServerSdk
-  readonly options: ServeMcpOptions
-  readonly view: ClientView
+/** The client at the other end of a connection. */
+export interface ClientLink {
+  /** What the client can do, once it has said so. */
+  getCapabilities(): object | undefined
+  /** Sends a notification that belongs to no request. */
+  notify(notification: FeatureNotification): Promise<void>
+  onError(error: Error): void
 }
 
-export interface ServerUse {
-  /** Whether it lives for more than one request, so it can notify its client of changes. */
+export interface HandlerParts {
+  readonly options: ServeMcpOptions
+  readonly view: ClientView
+  readonly link: ClientLink
+}
+
+export interface HandlerUse {
+  /** Whether they live for more than one request, so they can notify their client of changes. */
   readonly isLasting: boolean
   /** A result with more bytes of JSON is not sent. */
   readonly maxResultBytes: number
-  /** The method of the only request it will get, if there is only one. */
-  readonly method?: string
 }
 
-export interface ClientServer {
-  readonly server: Server
+/** Answers the requests of one client, or one request, with what a view shows. */
+export interface ClientHandlers {
+  /** Answers `tools/list`. */
+  list(params: Readonly<Record<string, unknown>> | undefined): Result
+  /** Answers a call, and every request that is about something other than tools. */
+  answer(request: JSONRPCRequest, context: ServerContext): Promise<Result>
+  /** Whether a method is known. */
+  has(method: string): boolean
   /** Applies another machine's notes about the client. */
   refresh(): Promise<void>
+  /** Stops notifying the client. */
+  stop(): void
 }
 
-function createServer({ sdk, options, view }: ServerParts): Server {
-  const { library, features } = view
-  const isPersonal = typeof options.everything === 'function' || options.catalogFor !== undefined
-  const cacheHint = {
-    ttlMs: options.cache?.ttlMs ?? LIST_TTL_MS,
-    cacheScope: options.cache?.scope ?? (isPersonal ? 'private' : 'public'),
-  } as const
-  return new sdk.Server(
-    {
-      name: options.name,
-      version: options.version,
-      ...(options.title === undefined ? {} : { title: options.title }),
-    },
-    {
-      capabilities: {
-        ...features?.capabilities,
-        ...(library ? { resources: {}, prompts: {} } : {}),
-        tools: { listChanged: true },
-      },
-      instructions: view.instructions,
-      cacheHints: {
-        'tools/list': cacheHint,
-        'resources/list': cacheHint,
-        'resources/templates/list': cacheHint,
-        'prompts/list': cacheHint,
-        'server/discover': cacheHint,
-      },
-    },
-  )
-}
-
-/** A server of the SDK that answers one client, or one request, with what a view shows. */
-export function createMcpServer({ sdk, options, view }: ServerParts, use: ServerUse): ClientServer {
-  const { exposed, library, features } = view
-  const server = createServer({ sdk, options, view })
-  const running = createRunning(server)
+export function createHandlers({ options, view, link }: HandlerParts, use: HandlerUse): ClientHandlers {
+  const { exposed, features } = view
+  const running = createRunning(link)
   const watch = use.isLasting ? watchList(exposed, () => running.announce()) : undefined
-  const unsubscribe = use.isLasting
-    ? features?.subscribe?.((notification) => {
-        // A client that has gone does not need the notification.
-        server.notification({ ...notification }).catch(() => undefined)
-      })
-    : undefined
-  Object.assign(server, {
-    onerror: options.onError,
-    onclose() {
-      watch?.stop()
-      unsubscribe?.()
-    },
-  } satisfies Partial<{ [K in keyof Server]: Server[K] | undefined }>)
-
-  if (library) answerLibrary({ sdk, server, library, pageSize: options.pageSize ?? PAGE_SIZE })
-
-  server.setRequestHandler('tools/list', ({ params }) => {
-    const size = options.pageSize ?? PAGE_SIZE
-    const page = formatPage(exposed.list(), params?.cursor, { size, getName: ({ name }) => name })
-    if (!page)
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This server did not issue this cursor.')
-    if (params?.cursor === undefined) {
-      exposed.listed()
-      watch?.given()
-    }
-    const { items, ...next } = page
-    return { tools: items.map(toMcpTool), ...next }
-  })
-
-  // If logging is a capability, the SDK answers this itself, without passing on the level.
-  if (features) server.removeRequestHandler('logging/setLevel')
+  // A client that has gone does not need the notification.
+  const send = (notification: FeatureNotification): void => void link.notify(notification).catch(() => undefined)
+  const unsubscribe = use.isLasting ? features?.subscribe?.(send) : undefined
   const { memory = createClientMemory() } = view
-  const state = new FeatureState(server, view, memory)
-  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes, memory, state }
-  const isKnown = (method: string): boolean =>
-    method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true))
-  // Not with `setRequestHandler`: that would pass results through the SDK's schemas, which drop unknown fields. Over
-  // HTTP, an unknown method is answered with 404, which only the SDK itself can do.
-  if (use.method === undefined || isKnown(use.method))
-    server.fallbackRequestHandler = async (request, context) => {
-      const result = await (request.method === 'tools/call'
-        ? answerCall(server, parts, request, context)
-        : answerFeature(server, parts, request, context))
-      if (result) return result
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, 'Method not found')
-    }
-  if (view.client.era === 'modern') answerTasks(server, parts)
+  const state = new FeatureState(link, view, memory)
+  const parts: CallParts = { link, view, running, maxResultBytes: use.maxResultBytes, memory, state }
   return {
-    server,
+    list(params) {
+      const cursor = params?.['cursor']
+      const size = options.pageSize ?? PAGE_SIZE
+      const isCursor = cursor === undefined || typeof cursor === 'string'
+      const page = isCursor ? formatPage(exposed.list(), cursor, { size, getName: ({ name }) => name }) : undefined
+      if (!page) throw new RequestError('invalid-params', 'This server did not issue this cursor.')
+      if (cursor === undefined) {
+        exposed.listed()
+        watch?.given()
+      }
+      const { items, ...next } = page
+      return { tools: items.map(toMcpTool), ...next }
+    },
+    async answer(request, context) {
+      const isCall = request.method === 'tools/call'
+      const result = await (isCall ? answerCall(parts, request, context) : answerFeature(parts, request, context))
+      if (result) return result
+      throw new RequestError('method-not-found', 'Method not found')
+    },
+    has: (method) => method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true)),
     async refresh() {
       exposed.refresh?.()
       await state.apply()
     },
-  }
-}
-
-/** Accepts any parameters, and any answer. */
-const ANYTHING = {
-  params: { '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) } },
-} as const
-
-/**
- * Tasks are an extension since 2026-07-28. Two of its methods had another meaning before, so the SDK requires them to
- * be declared.
- */
-function answerTasks(server: Server, parts: CallParts): void {
-  for (const method of ['tasks/get', 'tasks/cancel']) {
-    if (parts.view.features?.has?.(method) !== true) continue
-    server.setRequestHandler(method, ANYTHING, async (params, context) => {
-      const request = { jsonrpc: '2.0', id: context.mcpReq.id, method, params } as JSONRPCRequest
-      return (await answerFeature(server, parts, request, context)) ?? {}
-    })
+    stop() {
+      watch?.stop()
+      unsubscribe?.()
+    },
   }
 }
 
 /** Answers requests that are not about tools. */
 async function answerFeature(
-  server: Server,
   parts: CallParts,
   request: JSONRPCRequest,
   context: ServerContext,
@@ -165,7 +108,7 @@ async function answerFeature(
       { method, params },
       {
         client,
-        peer: createPeer(server, client.era, context, parts.memory.logLevel),
+        peer: createPeer(parts.link, client.era, context, parts.memory.logLevel),
         signal: context.mcpReq.signal,
         meta: params['_meta'] ?? {},
         ...(report ? { onProgress: report } : {}),
@@ -181,7 +124,7 @@ async function answerFeature(
 }
 
 interface CallParts {
-  readonly sdk: ServerSdk
+  readonly link: ClientLink
   readonly view: ClientView
   readonly running: Running
   readonly maxResultBytes: number
@@ -190,25 +133,23 @@ interface CallParts {
 }
 
 async function answerCall(
-  server: Server,
-  { sdk, view, running, maxResultBytes, memory }: CallParts,
+  { link, view, running, maxResultBytes, memory }: CallParts,
   request: JSONRPCRequest,
   context: ServerContext,
 ): Promise<Result> {
   const { name, arguments: args } = request.params ?? {}
-  if (typeof name !== 'string')
-    throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "'name' must say which tool to call.")
+  if (typeof name !== 'string') throw new RequestError('invalid-params', "'name' must say which tool to call.")
   const progress = createProgressReports(request, context)
   const stopped = running.started(context)
   try {
-    const peer = createPeer(server, view.client.era, context, memory.logLevel)
+    const peer = createPeer(link, view.client.era, context, memory.logLevel)
     const result = await view.exposed.call(name, args, callContext(view, request, peer, context, progress.report))
     await Promise.all([progress.sent(), running.announced()])
     const refusal = getRefusal(result)
-    if (!refusal) return toWireResult(server, view, limitResult(name, result, maxResultBytes))
+    if (!refusal) return toWireResult(view, limitResult(name, result, maxResultBytes))
     // By its own name, a tool answers as if the client had called the server itself.
     const isOwnName = view.exposed.target(name, args)?.entry.name === name
-    if (isOwnName) throw new sdk.ProtocolError(refusal.code, refusal.message, refusal.data)
+    if (isOwnName) throw new RequestError(refusal.code, refusal.message, refusal.data)
     return { ...result, _meta: { [REFUSED_WITH]: refusal } }
   } finally {
     progress.end()
@@ -234,14 +175,26 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
  * Results pass through unchanged, except for parts because of which a client before 2026-07-28 would reject the whole
  * answer.
  */
-function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
+function toWireResult(view: ClientView, result: CallResult): Result {
   if (isInPlaceOfResult(result)) {
     const { content: _, ...question } = result
     return question
   }
   const { structuredContent } = result
   const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
-  return isRefused ? server.projectCallToolResult(result as unknown as CallToolResult, undefined) : result
+  return isRefused ? wrapStructured(result) : result
+}
+
+/** Structured content was an object before 2026-07-28, and a text repeated it for models. */
+function wrapStructured(result: CallResult): Result {
+  const { content, structuredContent } = result
+  const hasText = content.some(({ type }) => type === 'text')
+  const text = { type: 'text', text: JSON.stringify(structuredContent) }
+  return {
+    ...result,
+    content: hasText ? content : [...content, text],
+    structuredContent: { result: structuredContent },
+  }
 }
 
 /** Whether a result contains something else instead: questions, or a task. */
@@ -308,7 +261,7 @@ interface Running {
  * Notifies a client that its list has changed. While a call runs, the notification is sent with the call: it arrives
  * before the result, even for clients without an open stream.
  */
-function createRunning(server: Server): Running {
+function createRunning(link: ClientLink): Running {
   const calls = new Set<ServerContext>()
   let announced: Promise<void> = Promise.resolve()
   return {
@@ -320,8 +273,8 @@ function createRunning(server: Server): Running {
       const call = [...calls].at(-1)
       const sent = call
         ? call.mcpReq.notify({ method: 'notifications/tools/list_changed' })
-        : server.sendToolListChanged()
-      announced = sent.catch((error: unknown) => server.onerror?.(error as Error))
+        : link.notify({ method: 'notifications/tools/list_changed' })
+      announced = sent.catch((error: unknown) => link.onError(error as Error))
     },
     announced: () => announced,
   }
