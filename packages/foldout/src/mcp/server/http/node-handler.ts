@@ -93,14 +93,17 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<string | 
       request.pause()
       resolve(undefined)
     }
+    // One that breaks off has no end, and perhaps no error.
+    const onClose = (): void => reject(new Error('The request broke off.'))
     request.on('data', onData)
     request.once('end', () => {
+      // An error costs more than the rest of this function, so none is created for a request that has ended.
+      request.off('close', onClose)
       const [only] = chunks
       resolve(chunks.length === 1 && only ? only.toString() : Buffer.concat(chunks).toString())
     })
     request.once('error', reject)
-    // One that breaks off has no end, and perhaps no error.
-    request.once('close', () => reject(new Error('The request broke off.')))
+    request.once('close', onClose)
   })
 }
 
