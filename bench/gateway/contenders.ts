@@ -14,7 +14,8 @@ export type Transport = 'stdio' | 'http'
 export interface Contender {
   readonly name: string
   readonly transport: Transport
-  readonly kind: 'direct' | 'foldout' | 'peer'
+  /** The relay does nothing but pass messages on, which is the least that any gateway can do. */
+  readonly kind: 'direct' | 'relay' | 'foldout' | 'peer'
   /** Whether it supports any number of servers. Bridges support one. */
   readonly takesMany: boolean
   /** Starts it. It keeps its files in the folder. */
@@ -39,6 +40,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const PEERS = here('../peers')
 const SERVER = here('../memory-server.mjs')
 const FOLDOUT = here('../../packages/foldout-mcp/bin/foldout.js')
+const RELAY = here('relay.mjs')
 const getPeer = (path: string): string => join(PEERS, 'node_modules', path)
 
 export function createServers(count: number): readonly Server[] {
@@ -54,6 +56,8 @@ export function installPeers(): void {
   installPackages(PEERS, { onInstall: () => progress('installing other gateways in bench/peers ...') })
 }
 
+const toCommand = (server: Server | undefined): readonly string[] => [server?.command ?? '', ...(server?.args ?? [])]
+
 const byName: Contender['toCall'] = (_server, name, args) => ({ name, arguments: args })
 
 export const CONTENDERS: readonly Contender[] = [
@@ -63,6 +67,14 @@ export const CONTENDERS: readonly Contender[] = [
     kind: 'direct',
     takesMany: false,
     start: async ([server]) => startStdio(server?.command ?? '', server?.args ?? []),
+    toCall: byName,
+  },
+  {
+    name: 'bare relay',
+    transport: 'stdio',
+    kind: 'relay',
+    takesMany: false,
+    start: async ([server]) => startStdio(process.execPath, [RELAY, 'stdio', ...toCommand(server)]),
     toCall: byName,
   },
   createFoldout('foldout', 'stdio', 'hybrid'),
@@ -90,6 +102,14 @@ export const CONTENDERS: readonly Contender[] = [
     }),
   },
   { name: 'direct', transport: 'http', kind: 'direct', takesMany: false, start: startDirectHttp, toCall: byName },
+  {
+    name: 'bare relay',
+    transport: 'http',
+    kind: 'relay',
+    takesMany: false,
+    start: ([server], folder) => startHttp(folder, (port) => [RELAY, String(port), ...toCommand(server)]),
+    toCall: byName,
+  },
   createFoldout('foldout', 'http', 'hybrid'),
   createFoldout('foldout, listed', 'http', 'all'),
   {
@@ -118,8 +138,7 @@ export const CONTENDERS: readonly Contender[] = [
         '--host',
         '127.0.0.1',
         '--',
-        server?.command ?? '',
-        ...(server?.args ?? []),
+        ...toCommand(server),
       ]),
     toCall: byName,
   },
@@ -132,7 +151,7 @@ export const CONTENDERS: readonly Contender[] = [
       startHttp(folder, (port) => [
         getPeer('supergateway/dist/index.js'),
         '--stdio',
-        [server?.command, ...(server?.args ?? [])].join(' '),
+        toCommand(server).join(' '),
         '--outputTransport',
         'streamableHttp',
         '--stateful',

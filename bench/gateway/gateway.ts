@@ -97,8 +97,8 @@ export const gatewayBench: Bench = {
         const calls = await measureCalls(contenders, load, join(folder, transport))
         const starts = await measureStarts(contenders, load, join(folder, `${transport}-starts`))
         for (const [contender, call] of calls) {
-          const memory =
-            contender.kind === 'direct' ? undefined : await measureMemory(contender, load, join(folder, 'memory'))
+          const isGateway = contender.kind === 'foldout' || contender.kind === 'peer'
+          const memory = isGateway ? await measureMemory(contender, load, join(folder, 'memory')) : undefined
           measured.push({ contender, ...call, ...starts.get(contender), memory })
         }
       }
