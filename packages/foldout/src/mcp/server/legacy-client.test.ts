@@ -278,8 +278,10 @@ describe('a legacy client over HTTP', () => {
     expect(stream.status).toBe(200)
     const listed = await post(url, rpc('tools/list'), headers)
     expect(listed).toMatchObject({ status: 200, session })
-    expect(listed.headers.get('content-type')).toBe('application/json')
-    expect(JSON.parse((await post(url, rpc('ping'), headers)).text)).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(listed.headers.get('content-type')).toBe('text/event-stream')
+    expect((await post(url, rpc('ping'), headers)).text).toBe(
+      'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n',
+    )
     const logged = await post(url, rpc('tools/call', { name: 'log' }), headers)
     expect(logged.text).toMatch(/^event: message\ndata: .*"working".*\n\nevent: message\ndata: .*logged/)
     catalog.add([{ name: 'late', description: 'Came later.', call: async () => toText('') }])

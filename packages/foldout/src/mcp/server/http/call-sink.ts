@@ -47,6 +47,16 @@ export class CallSink {
     response.end(text)
   }
 
+  /** Sends the answer to a request that is not a call: as an event, which is how the SDK answers it. */
+  endWithEvent(message: JSONRPCMessage): void {
+    clearTimeout(this.#timer)
+    if (this.#response.destroyed) return
+    const text = formatEvent(message)
+    const length = { 'content-length': Buffer.byteLength(text) }
+    this.#response.writeHead(200, { ...EVENT_STREAM, ...length, 'mcp-session-id': this.#session })
+    this.#response.end(text)
+  }
+
   #open(): void {
     clearTimeout(this.#timer)
     if (this.#isStream || this.#response.destroyed) return

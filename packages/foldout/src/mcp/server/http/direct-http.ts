@@ -72,7 +72,7 @@ function begin({ createSink }: NodeCall, sessions: HttpSessions, initialize: JSO
     // An option has failed. The usual path fails too, and reports it.
   }
   if (!begun) return false
-  createSink(begun.id).end(begun.answer)
+  createSink(begun.id).endWithEvent(begun.answer)
   return true
 }
 
@@ -89,7 +89,7 @@ async function answerIn(
   }
   // What other machines have to hear of takes the usual path.
   if (session.kept) return false
-  if (isPlainQuestion(body)) createSink(session.id).end(sessions.answer(session, body))
+  if (isPlainQuestion(body)) createSink(session.id).endWithEvent(sessions.answer(session, body))
   else if (session.half) return false
   else {
     session.isReady = true
