@@ -212,7 +212,9 @@ describe('foldout serve with a required server', () => {
     writeFileSync(config, JSON.stringify({ mcpServers: { shop } }))
     const { status, stderr, stdout } = spawnSync(process.execPath, getArguments(), { encoding: 'utf8', input: '' })
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toMatch(/The server 'shop' is required and does not work: .*It ended with exit code 1\. No key/)
+    expect(stderr).toMatch(
+      /^The server 'shop' is required and cannot be started\. It ended with exit code 1\. No key$/m,
+    )
   })
 })
 

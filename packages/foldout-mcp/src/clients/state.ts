@@ -2,6 +2,7 @@ import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
+import { isRunning } from '../gateway/surroundings.ts'
 import { findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
@@ -149,14 +150,5 @@ async function isStale(lock: string): Promise<boolean> {
     return pid > 0 && !isRunning(pid)
   } catch {
     return false
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

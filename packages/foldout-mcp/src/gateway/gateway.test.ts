@@ -223,7 +223,7 @@ describe('R54 servers', () => {
 
   it('must start if they are required', async () => {
     const definition = { mcpServers: { a: fixture('a'), bad: fixture('bad', { crashes: true }, { required: true }) } }
-    await expect(create(definition)).rejects.toThrow(/^The server 'bad' is required and does not work: /)
+    await expect(create(definition)).rejects.toThrow(/^The server 'bad' is required and cannot be started\. /)
   })
 
   it('have one process per client if they are isolated', async () => {

@@ -19,6 +19,7 @@ import { Results } from './results/results.ts'
 import { explainMissing } from './serve/tasks.ts'
 import { createView, type View } from './serve/view.ts'
 import { GatewayServer, type GatewayServerOptions } from './server.ts'
+import { UpstreamError } from './upstreams/connection.ts'
 import { createHeldPost } from './upstreams/held-post.ts'
 import { DEFAULT_TIMEOUT_MS, MOST_STARTING, WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
 import { createProcessGuard } from './upstreams/process/process-guard.ts'
@@ -271,10 +272,9 @@ class RunningGateway implements Gateway {
     const starts = await Promise.allSettled(required.map((server) => server.start()))
     const failed = starts.findIndex(({ status }) => status === 'rejected')
     if (failed === -1) return
-    const { reason } = starts[failed] as PromiseRejectedResult
-    throw new Error(
-      `The server '${required[failed]?.name}' is required and does not work: ${(reason as Error).message}`,
-    )
+    const { reason: error } = starts[failed] as PromiseRejectedResult
+    const why = (error instanceof UpstreamError ? error.reason : undefined) ?? (error as Error).message
+    throw new Error(`The server '${required[failed]?.name}' is required and cannot be started. ${why}`)
   }
 
   #begin(server: GatewayServer): void {

@@ -34,3 +34,13 @@ export function readVersion(): string {
     if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
   }
 }
+
+/** Whether a process exists. It may belong to another user. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

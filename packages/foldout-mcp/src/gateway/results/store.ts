@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isRunning } from '../surroundings.ts'
 import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES } from './limits.ts'
 import type { ResultSource } from './thread/reading.ts'
 
@@ -138,13 +139,4 @@ async function createFolder(): Promise<string> {
     if (Date.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
   return mkdtemp(join(parent, `${PREFIX}${process.pid}-`))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
 }

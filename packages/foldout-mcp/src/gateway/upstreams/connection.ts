@@ -303,6 +303,13 @@ async function createHttpTransport(server: FilledHttpServer, signIns: SignIns): 
 /** Thrown when a server cannot be used now. The message is for people and models. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
+  /** Why a server cannot be started, without the server's name and without when it is tried again. */
+  readonly reason: string | undefined
+
+  constructor(message: string, options: ErrorOptions & { readonly reason?: string } = {}) {
+    super(message, options)
+    this.reason = options.reason
+  }
 }
 
 function toSlowError(timeoutMs: number, hasGarbage: boolean): Error {

@@ -338,6 +338,7 @@ export class Upstream {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
     return new UpstreamError(
       `the server '${this.#server.name}' cannot be started. ${reason} It will be retried in ${seconds} s at the earliest.`,
+      { reason },
     )
   }
 

@@ -192,7 +192,7 @@ describe('R44 auto', () => {
     const made = stage([one], { isComplete: () => isComplete })
     expect(made.list()).toEqual(META)
     expect(made.chosen).toEqual([
-      { exposure: 'hybrid', reason: 'The catalog has 1 tools so far, and more will follow.' },
+      { exposure: 'hybrid', reason: 'The catalog has 1 tool so far, and more will follow.' },
     ])
     made.catalog.add([two])
     isComplete = true

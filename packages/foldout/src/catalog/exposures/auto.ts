@@ -98,7 +98,8 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
-    const extent = `${catalog.tools.length} tools`
+    const { length } = catalog.tools
+    const extent = length === 1 ? '1 tool' : `${length} tools`
     const shown = cost === undefined ? folded : everything
     const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
     const news = `${choice.exposure}: ${choice.reason}`
