@@ -204,7 +204,7 @@ const isWorthIt = (saved: Saving): boolean => saved.tokens > 0 || saved.requests
 
 function formatSaving({ tokens, requests, restarts }: Saving): string {
   const formatCount = (count: number, word: string): string[] =>
-    count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : []
+    count > 0 ? [`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`] : []
   const saved = joinWords([
     ...formatCount(tokens, 'token'),
     ...formatCount(requests, 'request'),
