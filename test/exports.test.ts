@@ -21,7 +21,9 @@ function packagesReachedFrom(file: string, seen = new Set<string>(), packages = 
     /^(?:import|export)\s(?:[\w\s{},*$]+\sfrom\s)?['"]([^'"]+)['"]/gm,
   )) {
     const target = match[1]!
-    if (target.startsWith('.')) packagesReachedFrom(normalize(join(dirname(file), target)), seen, packages)
+    // Declarations name the source files that they were made from.
+    const next = normalize(join(dirname(file), file.endsWith('.d.ts') ? target.replace(/\.ts$/, '.d.ts') : target))
+    if (target.startsWith('.')) packagesReachedFrom(next, seen, packages)
     else packages.add(target)
   }
   return packages
@@ -124,6 +126,16 @@ describe('exports', () => {
     const decisions = readFileSync(join(repository, 'docs/decisions/dependencies.md'), 'utf8')
     const names = [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
     expect(names.filter((name) => !decisions.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('the declarations of foldout-mcp import only what is installed with it', () => {
+    const folder = join(repository, 'packages/foldout-mcp')
+    const names = [...packagesReachedFrom(join(folder, programJson.exports['.'].types))].filter(
+      (name) => !isBuiltin(name),
+    )
+    expect(names).toContain('foldout/catalog')
+    const installed = Object.keys({ ...programJson.dependencies, ...programJson.optionalDependencies })
+    expect(names.filter((name) => !installed.some((own) => `${name}/`.startsWith(`${own}/`)))).toEqual([])
   })
 
   it('both packages have the same version, and foldout-mcp depends on that version', () => {

@@ -1,48 +1,49 @@
 import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { z } from 'zod'
+import * as v from 'valibot'
+import { boolean, list, object, parse, ShapeError, string } from '../gateway/shapes.ts'
 import { isRunning } from '../gateway/surroundings.ts'
 import { findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
-const strings = z.array(z.string()).readonly()
+const strings = v.pipe(list(string), v.readonly())
 
 /** A change to the gateway's configuration. */
-const configChangeSchema = z.object({
+const configChangeSchema = object({
   /** The text before; null if there was no file. */
-  before: z.string().nullable(),
+  before: v.nullable(string),
   /** The hash of the text after. */
-  after: z.string(),
+  after: string,
   createdFolders: strings,
   /** The servers that were added. */
   added: strings,
 })
 
 /** A record of what an installation did to a file, so that it can be undone exactly. */
-const receiptSchema = z.object({
-  client: z.string(),
-  file: z.string(),
-  name: z.string(),
+const receiptSchema = object({
+  client: string,
+  file: string,
+  name: string,
   path: strings,
-  isList: z.boolean(),
+  isList: boolean,
   /** Whether the installation created the object that holds the servers. */
-  isNewContainer: z.boolean(),
+  isNewContainer: boolean,
   /** The text before; null if there was no file. */
-  before: z.string().nullable(),
+  before: v.nullable(string),
   /** The hash of the text after. */
-  after: z.string(),
+  after: string,
   createdFolders: strings,
   /** The entries that were removed from the file, unchanged. */
-  moved: z.array(z.tuple([z.string(), z.unknown()]).readonly()).readonly(),
+  moved: v.pipe(list(v.pipe(v.tuple([string, v.unknown()]), v.readonly())), v.readonly()),
   /** The configuration of the gateway. */
-  config: z.string(),
+  config: string,
   /** The change to it. */
-  configChange: configChangeSchema.nullable(),
+  configChange: v.nullable(configChangeSchema),
 })
 
-export type Receipt = Readonly<z.output<typeof receiptSchema>>
-export type ConfigChange = Readonly<z.output<typeof configChangeSchema>>
+export type Receipt = Readonly<v.InferOutput<typeof receiptSchema>>
+export type ConfigChange = Readonly<v.InferOutput<typeof configChangeSchema>>
 
 /** The state Foldout keeps between commands: receipts, backups and locks. It holds secrets, so only the user can read it. */
 export interface State {
@@ -88,10 +89,10 @@ export function createState(folder: string): State {
 
 async function parseReceipt(file: string): Promise<Receipt | undefined> {
   try {
-    return receiptSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+    return parse(receiptSchema, JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
     // A damaged receipt is treated as missing: the entry is then cut out of the file.
-    if (isMissing(error) || error instanceof SyntaxError || error instanceof z.ZodError) return undefined
+    if (isMissing(error) || error instanceof SyntaxError || error instanceof ShapeError) return undefined
     throw error
   }
 }

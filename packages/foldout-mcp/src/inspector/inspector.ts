@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as v from 'valibot'
+import { atLeast, atMost, boolean, int, list, object, oneOf, parse, record, upTo } from '../gateway/shapes.ts'
 import { readVersion } from '../gateway/surroundings.ts'
 import { listenForPages, type AnswerMcp, type Assets, type Download } from './http/server.ts'
 import {
@@ -14,34 +15,38 @@ import {
 /** Pages need no more updates than people can follow. */
 const GATHER_MS = 100
 
-const path = z.string().max(1_000)
-const text = z.string().max(10_000)
-const count = z.int().min(0)
-const range = z.object({ id: text, from: count, count: count.max(500) })
-const nothing = z.object({}) as z.ZodType<Nothing>
+const LONGEST_PATH = 1_000
+const paths = v.pipe(
+  record(oneOf(['open', 'folded'])),
+  v.check((given) => Object.keys(given).every((path) => path.length <= LONGEST_PATH), ' has a path that is too long'),
+)
+const text = upTo(10_000)
+const count = v.pipe(int, atLeast(0))
+const range = object({ id: text, from: count, count: v.pipe(count, atMost(500)) })
+const nothing = object({}) as v.GenericSchema<unknown, Nothing>
 
 /** The page's requests are validated like all external input. */
-const REQUESTS: { readonly [Name in ActionName]: z.ZodType<ActionRequest<Name>> } = {
-  'prompt/render': z.object({
-    visibility: z.record(path, z.enum(['open', 'folded'])),
-    strategy: z.enum(STRATEGIES).optional(),
+const REQUESTS: { readonly [Name in ActionName]: v.GenericSchema<unknown, ActionRequest<Name>> } = {
+  'prompt/render': object({
+    visibility: paths,
+    strategy: v.optional(oneOf(STRATEGIES)),
   }),
   'runs/list': nothing,
-  'runs/get': z.object({ id: text }),
+  'runs/get': object({ id: text }),
   'runs/steps': range,
   'runs/messages': range,
-  'runs/why': z.object({ id: text, request: count, tool: text }),
-  'runs/fork': z.object({ id: text, request: count }),
-  'runs/record': z.object({ lines: z.array(z.unknown()) }),
+  'runs/why': object({ id: text, request: count, tool: text }),
+  'runs/fork': object({ id: text, request: count }),
+  'runs/record': object({ lines: list(v.unknown()) }),
   'advice/get': nothing,
   'catalog/get': nothing,
-  'catalog/tool': z.object({ name: text }),
-  'catalog/search': z.object({ query: text, limit: z.int().min(1).max(100) }),
-  'catalog/explain': z.object({ query: text, name: text }),
+  'catalog/tool': object({ name: text }),
+  'catalog/search': object({ query: text, limit: v.pipe(int, atLeast(1), atMost(100)) }),
+  'catalog/explain': object({ query: text, name: text }),
   'catalog/exposures': nothing,
   'approvals/list': nothing,
-  'approvals/answer': z.object({ id: text, seen: text, isApproved: z.boolean() }),
-  'catalog/call': z.object({ name: text, arguments: z.record(z.string(), z.unknown()) }),
+  'approvals/answer': object({ id: text, seen: text, isApproved: boolean }),
+  'catalog/call': object({ name: text, arguments: record(v.unknown()) }),
 }
 
 export type Handlers = {
@@ -125,5 +130,5 @@ async function act(handlers: Handlers, name: string, body: unknown): Promise<unk
   const action = name as ActionName
   const handler = handlers[action] as ((request: unknown) => unknown) | undefined
   if (!handler) throw new Error(`The action '${name}' is not available here.`)
-  return handler(REQUESTS[action].parse(body))
+  return handler(parse(REQUESTS[action], body))
 }

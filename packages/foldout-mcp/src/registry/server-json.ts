@@ -1,61 +1,61 @@
-import { z } from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
-import { describeMistake } from '../gateway/config/schema.ts'
+import { boolean, describeMistake, list, object, oneOf, read, record, string } from '../gateway/shapes.ts'
 
 const inputFields = {
-  description: z.string().optional(),
-  isRequired: z.boolean().optional(),
-  isSecret: z.boolean().optional(),
-  default: z.string().optional(),
-  value: z.string().optional(),
-  choices: z.array(z.string()).optional(),
-  format: z.string().optional(),
+  description: v.optional(string),
+  isRequired: v.optional(boolean),
+  isSecret: v.optional(boolean),
+  default: v.optional(string),
+  value: v.optional(string),
+  choices: v.optional(list(string)),
+  format: v.optional(string),
 }
 
-const variable = z.looseObject(inputFields)
-const variables = z.record(z.string(), variable).optional()
+const variable = object(inputFields)
+const variables = v.optional(record(variable))
 
-const input = z.looseObject({ ...inputFields, variables })
-const namedInput = z.looseObject({ ...inputFields, variables, name: z.string() })
-const argument = z.looseObject({
+const input = object({ ...inputFields, variables })
+const namedInput = object({ ...inputFields, variables, name: string })
+const argument = object({
   ...inputFields,
   variables,
-  type: z.enum(['positional', 'named']).default('positional'),
-  name: z.string().optional(),
-  valueHint: z.string().optional(),
+  type: v.optional(oneOf(['positional', 'named']), 'positional'),
+  name: v.optional(string),
+  valueHint: v.optional(string),
 })
 
-const remote = z.looseObject({
-  type: z.string(),
-  url: z.string(),
-  headers: z.array(namedInput).default([]),
+const remote = object({
+  type: string,
+  url: string,
+  headers: v.optional(list(namedInput), []),
   variables,
 })
 
-const packaged = z.looseObject({
-  registryType: z.string(),
-  identifier: z.string(),
-  version: z.string().optional(),
-  runtimeHint: z.string().optional(),
-  runtimeArguments: z.array(argument).default([]),
-  packageArguments: z.array(argument).default([]),
-  environmentVariables: z.array(namedInput).default([]),
-  transport: z.looseObject({ type: z.string() }).optional(),
+const packaged = object({
+  registryType: string,
+  identifier: string,
+  version: v.optional(string),
+  runtimeHint: v.optional(string),
+  runtimeArguments: v.optional(list(argument), []),
+  packageArguments: v.optional(list(argument), []),
+  environmentVariables: v.optional(list(namedInput), []),
+  transport: v.optional(object({ type: string })),
 })
 
 /** A server as described in the MCP registry. */
-const serverJsonSchema = z.looseObject({
-  name: z.string(),
-  description: z.string().optional(),
-  packages: z.array(packaged).default([]),
-  remotes: z.array(remote).default([]),
+const serverJsonSchema = object({
+  name: string,
+  description: v.optional(string),
+  packages: v.optional(list(packaged), []),
+  remotes: v.optional(list(remote), []),
 })
 
-type Input = z.output<typeof input>
-type Argument = z.output<typeof argument>
-type Package = z.output<typeof packaged>
-type Remote = z.output<typeof remote>
+type Input = v.InferOutput<typeof input>
+type Argument = v.InferOutput<typeof argument>
+type Package = v.InferOutput<typeof packaged>
+type Remote = v.InferOutput<typeof remote>
 
 /** A value that a server needs from the user. */
 export interface Question {
@@ -90,8 +90,9 @@ export function listQuestions(recipe: Recipe): readonly Question[] {
  * @throws UsageError if it is not valid, or has no package that can be started here.
  */
 export function readServerJson(value: unknown, file: string, isRemote = false): Recipe {
-  const { data, error } = serverJsonSchema.safeParse(unwrap(toCamelCase(value)))
-  if (error) throw new UsageError(`${file} is not a server.json: ${describeMistake(error, (field) => `"${field}"`)}`)
+  const { data, mistake } = read(serverJsonSchema, unwrap(toCamelCase(value)))
+  if (mistake)
+    throw new UsageError(`${file} is not a server.json: ${describeMistake(mistake, (field) => `"${field}"`)}`)
   const { packages, remotes } = data
   const packaged = packages.find((one) => RUNNERS.has(one.registryType) && (one.transport?.type ?? 'stdio') === 'stdio')
   const remote = remotes.find(({ type }) => type === 'streamable-http' || type === 'http') ?? remotes[0]

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { readRecordingFile } from 'foldout/node'
 import { toSimulationSteps, type SimulationOptions, type SimulationStep } from 'foldout/telemetry'
-import * as z from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
+import { atLeast, int, list, parse, strictObject, string, union } from '../../gateway/shapes.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
@@ -103,15 +104,13 @@ async function readRuns(options: SimulateOptions, { bound }: LoadedPrompt): Prom
   return own.map(toSimulationSteps)
 }
 
-const tokens = z.number().int().min(0)
-const stepsSchema = z.array(
-  z.union([
-    z.strictObject({ opens: z.array(z.string()) }),
-    z.strictObject({
-      calls: z.array(z.strictObject({ name: z.string(), argumentsTokens: tokens, resultTokens: tokens })),
-    }),
-    z.strictObject({ answers: tokens }),
-  ]),
+const tokens = v.pipe(int, atLeast(0))
+const call = strictObject({ name: string, argumentsTokens: tokens, resultTokens: tokens })
+const stepsSchema = list(
+  union(
+    [strictObject({ opens: list(string) }), strictObject({ calls: list(call) }), strictObject({ answers: tokens })],
+    'an object with "opens", "calls" or "answers"',
+  ),
 )
 
 async function readSteps(file: string): Promise<readonly SimulationStep[]> {
@@ -119,10 +118,11 @@ async function readSteps(file: string): Promise<readonly SimulationStep[]> {
     throw new UsageError(`${file} cannot be read: ${error.message}`)
   })
   try {
-    return stepsSchema.parse(JSON.parse(text))
+    return parse(stepsSchema, JSON.parse(text))
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new UsageError(`${file} is not a list of steps, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${reason}`)
+    throw new UsageError(
+      `${file} is not a list of steps, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${(error as Error).message}`,
+    )
   }
 }
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { isUnknown, type Catalog } from 'foldout/catalog'
-import * as z from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
+import { atLeast, list, number, object, read, record, string, text } from '../../gateway/shapes.ts'
 import { EXIT } from '../exit-codes.ts'
 import { withServers, type ServerOptions, type Surroundings } from '../session.ts'
 import { createStyler, formatBar, formatTable, toLine } from '../text.ts'
@@ -10,10 +11,10 @@ export interface EvaluateOptions extends ServerOptions {
   readonly minNdcg?: number
 }
 
-const querySchema = z.object({
-  query: z.string().min(1),
+const querySchema = object({
+  query: text,
   /** The tools that answer it, all equally well, or with a grade each, higher for better. Empty if no tool does. */
-  tools: z.union([z.array(z.string()), z.record(z.string(), z.number().min(0))]),
+  tools: v.union([list(string), record(v.pipe(number, atLeast(0)))]),
 })
 
 interface Judged {
@@ -62,7 +63,7 @@ const DEPTH = 10
 
 async function evaluateQueries(
   catalog: Catalog,
-  given: readonly z.infer<typeof querySchema>[],
+  given: readonly v.InferOutput<typeof querySchema>[],
   onDone: () => void,
 ): Promise<Evaluation> {
   const unknown = new Set<string>()
@@ -85,7 +86,7 @@ async function evaluateQueries(
 }
 
 /** The grades by qualified name. Accepts the same names as every other command. */
-function judge(catalog: Catalog, { query, tools }: z.infer<typeof querySchema>, unknown: Set<string>): Judged {
+function judge(catalog: Catalog, { query, tools }: v.InferOutput<typeof querySchema>, unknown: Set<string>): Judged {
   const pairs = Array.isArray(tools) ? tools.map((name) => [name, 1] as const) : Object.entries(tools)
   const grades = new Map<string, number>()
   for (const [name, grade] of pairs) {
@@ -96,16 +97,16 @@ function judge(catalog: Catalog, { query, tools }: z.infer<typeof querySchema>, 
   return { query, grades }
 }
 
-async function readQueries(file: string): Promise<readonly z.infer<typeof querySchema>[]> {
+async function readQueries(file: string): Promise<readonly v.InferOutput<typeof querySchema>[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
     throw new UsageError(`${file} cannot be read: ${error.message}`)
   })
   const items = parseItems(text, file)
   return items.map((item, i) => {
-    const { data, error } = querySchema.safeParse(item)
+    const { data, mistake } = read(querySchema, item)
     if (data) return data
-    const where = error.issues[0]?.path.join('.') ?? ''
+    const where = mistake.field
     throw new UsageError(
       `Query ${i + 1} of ${file} is wrong${where === '' ? '' : ` at "${where}"`}. It should look like {"query": "send a letter", "tools": ["mail/send"]}.`,
     )

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { z } from 'zod'
+import * as v from 'valibot'
+import { atLeast, atMost, int, looseObject, number, object, parse, string } from '../shapes.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
 import { RENEW_AHEAD_MS } from './limits.ts'
 
@@ -55,40 +56,58 @@ export function isIssuer(issuer: string, other: string): boolean {
   return issuer.replace(/\/$/, '') === other.replace(/\/$/, '')
 }
 
-const discovery = z.looseObject({ authorizationServerUrl: z.string() })
-const client = z.looseObject({ client_id: z.string() })
-const tokens = z.looseObject({ access_token: z.string(), token_type: z.string() })
-const secrets = z.object({ client, tokens: tokens.optional() })
+const discovery = looseObject({ authorizationServerUrl: string })
+const client = looseObject({ client_id: string })
+const tokens = looseObject({ access_token: string, token_type: string })
+const secrets = object({ client, tokens: v.optional(tokens) })
 
-const file = z.object({
-  format: z.literal(1),
-  resource: z.string(),
-  issuer: z.string(),
+const fields = {
+  resource: string,
+  issuer: string,
   discovery,
-  issuedAt: z.number(),
-  expiresAt: z.number().optional(),
-  wanted: z.string().optional(),
-  secrets: z.union([secrets, z.object({ keychain: z.string(), parts: z.int().min(1).max(1_000) })]),
+  issuedAt: number,
+  expiresAt: v.optional(number),
+  wanted: v.optional(string),
+}
+const file = object({
+  format: v.literal(1),
+  ...fields,
+  secrets: v.union([secrets, object({ keychain: string, parts: v.pipe(int, atLeast(1), atMost(1_000)) })]),
 })
 
+/** The secrets of a sign-in. The SDK checks their other fields when it reads them. */
+export interface Secrets {
+  readonly client: { readonly client_id: string }
+  readonly tokens?: { readonly access_token: string; readonly token_type: string } | undefined
+}
+
 /** A sign-in as written to disk: with its secrets, or with their place in the keychain. */
-export type StoredRecord = z.output<typeof file>
+export interface StoredRecord {
+  readonly format: 1
+  readonly resource: string
+  readonly issuer: string
+  readonly discovery: { readonly authorizationServerUrl: string }
+  readonly issuedAt: number
+  readonly expiresAt?: number | undefined
+  readonly wanted?: string | undefined
+  readonly secrets: Secrets | { readonly keychain: string; readonly parts: number }
+}
 
 /** @throws Error if it is not a sign-in file. */
 export function parseStored(text: string): StoredRecord {
-  return file.parse(JSON.parse(text))
+  return parse(file, JSON.parse(text))
 }
 
 /** @throws Error if they are not the secrets of a sign-in. */
-export function parseSecrets(text: string): z.output<typeof secrets> {
-  return secrets.parse(JSON.parse(text))
+export function parseSecrets(text: string): Secrets {
+  return parse(secrets, JSON.parse(text))
 }
 
-const record = file.omit({ format: true, secrets: true }).extend({ client, tokens: tokens.optional() })
+const record = object({ ...fields, client, tokens: v.optional(tokens) })
 
 /** @throws Error if it is not a sign-in. */
 export function parseRecord(text: string): SignInRecord {
   // The SDK checks the other fields when it reads them.
-  const { expiresAt, wanted, tokens: given, ...others } = record.parse(JSON.parse(text))
+  const { expiresAt, wanted, tokens: given, ...others } = parse(record, JSON.parse(text))
   return { ...others, tokens: given, expiresAt, wanted }
 }

@@ -7,7 +7,7 @@ import { isMissing } from '../../clients/files.ts'
 import { getDataFolder } from '../surroundings.ts'
 import { openKeychain, type Keychain } from './keychain.ts'
 import { LOCK_PATIENCE_MS, MAX_CREDENTIAL_BYTES } from './limits.ts'
-import { parseSecrets, parseStored, type SignInRecord, type StoredRecord } from './record.ts'
+import { parseSecrets, parseStored, type Secrets, type SignInRecord, type StoredRecord } from './record.ts'
 
 /** Stored sign-ins, shared by all processes of the user or by all gateways of a store. */
 export interface SignInStore {
@@ -183,7 +183,7 @@ class FileStore implements SignInStore {
 
 function toRecord(
   { resource, issuer, discovery, issuedAt, expiresAt, wanted }: StoredRecord,
-  { client, tokens }: ReturnType<typeof parseSecrets>,
+  { client, tokens }: Secrets,
 ): SignInRecord {
   // The SDK checks the other fields when it reads them.
   return { resource, issuer, discovery, client, tokens, issuedAt, expiresAt, wanted }

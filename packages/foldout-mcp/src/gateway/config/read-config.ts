@@ -9,8 +9,8 @@ import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from 
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
 import { findLostName, toValue } from './names.ts'
+import { describeMistake, read } from '../shapes.ts'
 import {
-  describeMistake,
   findDoubts,
   GATEWAY_SETTINGS,
   gatewaySchema,
@@ -50,8 +50,8 @@ export interface DefinitionOrigin {
 /** Reads a definition. An invalid server does not affect the others. */
 export function readDefinition(definition: unknown, { file, folder }: DefinitionOrigin): GatewayConfig {
   const entries = findServers(definition, file)
-  const { data, error } = gatewaySchema.safeParse(definition)
-  if (error) throw new UsageError(`${file}: ${describeMistake(error, (field) => `"${field}"`)}`)
+  const { data, mistake } = read(gatewaySchema, definition)
+  if (mistake) throw new UsageError(`${file}: ${describeMistake(mistake, (field) => `"${field}"`)}`)
   const lost = findLostName(definition as object, GATEWAY_SETTINGS)
   if (lost !== undefined) throw new UsageError(`${file}: "${lost}" cannot have this name. Choose another one.`)
   const servers: ServerConfig[] = []
@@ -181,8 +181,8 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
   if (!isObject(entry)) throw new Error('The entry is not an object.')
   // Copilot keeps a list of tools in this field.
   const { tools, ...fields } = entry
-  const { data, error } = serverSchema.safeParse(Array.isArray(tools) ? fields : entry)
-  if (error) throw new Error(describeMistake(error, (field) => `Its ${field}`))
+  const { data, mistake } = read(serverSchema, Array.isArray(tools) ? fields : entry)
+  if (mistake) throw new Error(describeMistake(mistake, (field) => `Its ${field}`))
   const lost = findLostName(entry, SERVER_SETTINGS)
   if (lost !== undefined) throw new Error(`Its ${lost} cannot have this name. Choose another one.`)
   const common = readCommon(name, data)

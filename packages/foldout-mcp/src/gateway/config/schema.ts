@@ -1,105 +1,127 @@
 import { basename } from 'node:path'
-import { z } from 'zod'
+import * as v from 'valibot'
 import { isObject, type JsonObject } from '../fields.ts'
+import {
+  above,
+  atLeast,
+  atMost,
+  boolean,
+  int,
+  list,
+  number,
+  object,
+  oneOf,
+  passing,
+  positive,
+  record,
+  shortList,
+  strictObject,
+  string,
+  text,
+  union,
+} from '../shapes.ts'
 import type { GatewayDefinition, QuotaSubject, RuleAnnotation } from './definition.ts'
 
-const scalar = z.union([z.string(), z.number(), z.boolean()])
-const scalars = z.record(z.string(), scalar)
-const tokens = z.int().nonnegative()
-const seconds = z.number().nonnegative().max(86_400)
+const SCALAR = 'a string, a number, true or false'
+const STRING_OR_OBJECT = 'a string or an object'
+const scalar = passing<string | number | boolean>(
+  (value) => typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value),
+  SCALAR,
+)
+const scalars = record(scalar)
+const tokens = v.pipe(int, atLeast(0))
+const seconds = v.pipe(number, atLeast(0), atMost(86_400))
 
-const pin = z.enum(['off', 'flag', 'hold'])
+const pin = oneOf(['off', 'flag', 'hold'])
 
-const parameterOverride = z.strictObject({
-  fixed: z.unknown().exactOptional(),
-  default: z.unknown().exactOptional(),
-  description: z.string().exactOptional(),
+const parameterOverride = strictObject({
+  fixed: v.exactOptional(v.unknown()),
+  default: v.exactOptional(v.unknown()),
+  description: v.exactOptional(string),
 })
 
-const toolOverride = z.strictObject({
-  name: z.string().min(1).exactOptional(),
-  description: z.string().exactOptional(),
-  hide: z.boolean().exactOptional(),
-  category: z.string().exactOptional(),
-  tags: z.array(z.string()).exactOptional(),
-  core: z.boolean().exactOptional(),
-  parameters: z.record(z.string(), parameterOverride).exactOptional(),
-  timeoutSeconds: seconds.positive().exactOptional(),
-  maxConcurrent: z.int().positive().exactOptional(),
-  maxResultBytes: z.int().positive().exactOptional(),
+const toolOverride = strictObject({
+  name: v.exactOptional(text),
+  description: v.exactOptional(string),
+  hide: v.exactOptional(boolean),
+  category: v.exactOptional(string),
+  tags: v.exactOptional(list(string)),
+  core: v.exactOptional(boolean),
+  parameters: v.exactOptional(record(parameterOverride)),
+  timeoutSeconds: v.exactOptional(v.pipe(seconds, above(0))),
+  maxConcurrent: v.exactOptional(positive),
+  maxResultBytes: v.exactOptional(positive),
 })
 
-const text = z.string().min(1)
-
-const auth = z.strictObject({
-  type: z.enum(['oauth', 'client-credentials', 'private-key-jwt']).exactOptional(),
-  clientId: text.exactOptional(),
-  clientSecret: text.exactOptional(),
-  privateKey: text.exactOptional(),
-  privateKeyFile: text.exactOptional(),
-  algorithm: z.enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512']).exactOptional(),
-  scopes: z.union([z.string(), z.array(z.string())]).exactOptional(),
-  issuer: text.exactOptional(),
-  clientMetadataUrl: text.exactOptional(),
-  redirectPort: z.int().positive().max(65_535).exactOptional(),
-  account: text.exactOptional(),
+const auth = strictObject({
+  type: v.exactOptional(oneOf(['oauth', 'client-credentials', 'private-key-jwt'])),
+  clientId: v.exactOptional(text),
+  clientSecret: v.exactOptional(text),
+  privateKey: v.exactOptional(text),
+  privateKeyFile: v.exactOptional(text),
+  algorithm: v.exactOptional(oneOf(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'])),
+  scopes: v.exactOptional(union([string, list(string)], SCALAR)),
+  issuer: v.exactOptional(text),
+  clientMetadataUrl: v.exactOptional(text),
+  redirectPort: v.exactOptional(v.pipe(positive, atMost(65_535))),
+  account: v.exactOptional(text),
   // As Cursor writes them.
-  CLIENT_ID: text.exactOptional(),
-  CLIENT_SECRET: text.exactOptional(),
+  CLIENT_ID: v.exactOptional(text),
+  CLIENT_SECRET: v.exactOptional(text),
 })
 
-export type AuthInput = z.output<typeof auth>
+export type AuthInput = v.InferOutput<typeof auth>
 
 /** Headers of the client's own connection. A token for the gateway must not reach a server. */
 const OWN_HEADERS =
   /^(?:authorization|cookie|host|origin|referer|connection|keep-alive|te|trailer|upgrade|expect|date|accept.*|content-.*|transfer-.*|proxy-.*|sec-.*|mcp-.*|last-event-id)$/i
 
 /** Entries may be shared with other clients, which have their own fields. */
-export const serverSchema = z.looseObject({
-  command: z.string().nullish(),
-  args: z.array(scalar).nullish(),
-  env: scalars.nullish(),
-  envFile: z.string().nullish(),
-  cwd: z.string().nullish(),
-  url: z.string().nullish(),
-  serverUrl: z.string().nullish(),
-  httpUrl: z.string().nullish(),
-  headers: scalars.nullish(),
-  auth: auth.nullish(),
-  type: z.string().nullish(),
-  disabled: z.boolean().nullish(),
-  required: z.boolean().exactOptional(),
-  start: z.enum(['lazy', 'eager']).exactOptional(),
-  isolate: z.boolean().exactOptional(),
-  idleSeconds: seconds.exactOptional(),
-  timeoutSeconds: seconds.positive().exactOptional(),
-  maxConcurrent: z.int().positive().exactOptional(),
-  maxProcesses: z.int().positive().exactOptional(),
-  foldResults: tokens.exactOptional(),
-  maxResultBytes: z.int().positive().exactOptional(),
-  forwardHeaders: z
-    .array(
-      z.custom<string>(
+export const serverSchema = object({
+  command: v.nullish(string),
+  args: v.nullish(list(scalar)),
+  env: v.nullish(scalars),
+  envFile: v.nullish(string),
+  cwd: v.nullish(string),
+  url: v.nullish(string),
+  serverUrl: v.nullish(string),
+  httpUrl: v.nullish(string),
+  headers: v.nullish(scalars),
+  auth: v.nullish(auth),
+  type: v.nullish(string),
+  disabled: v.nullish(boolean),
+  required: v.exactOptional(boolean),
+  start: v.exactOptional(oneOf(['lazy', 'eager'])),
+  isolate: v.exactOptional(boolean),
+  idleSeconds: v.exactOptional(seconds),
+  timeoutSeconds: v.exactOptional(v.pipe(seconds, above(0))),
+  maxConcurrent: v.exactOptional(positive),
+  maxProcesses: v.exactOptional(positive),
+  foldResults: v.exactOptional(tokens),
+  maxResultBytes: v.exactOptional(positive),
+  forwardHeaders: v.exactOptional(
+    list(
+      passing<string>(
         (name) => typeof name === 'string' && /^[\w-]+$/.test(name) && !OWN_HEADERS.test(name),
         'the name of a custom header, not a protocol header or one that carries credentials for the gateway',
       ),
-    )
-    .exactOptional(),
-  pin: pin.exactOptional(),
-  description: z.string().exactOptional(),
-  tools: z.record(z.string(), toolOverride).exactOptional(),
+    ),
+  ),
+  pin: v.exactOptional(pin),
+  description: v.exactOptional(string),
+  tools: v.exactOptional(record(toolOverride)),
 })
 
-export type ServerInput = z.output<typeof serverSchema>
+export type ServerInput = v.InferOutput<typeof serverSchema>
 
-const exposure = z.enum(['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'])
+const exposure = oneOf(['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'])
 
 /** One or several. The message completes a sentence with "must be". */
 function oneOrMore<Item extends string>(isItem: (text: string) => boolean, message: string) {
   const isGood = (item: unknown): boolean => typeof item === 'string' && isItem(item)
-  return z.custom<Item | readonly Item[]>(
+  return passing<Item | readonly Item[]>(
     (given) => (Array.isArray(given) ? given.length > 0 && given.every(isGood) : isGood(given)),
-    { error: message },
+    message,
   )
 }
 
@@ -107,125 +129,96 @@ const patterns = oneOrMore((text) => text !== '', 'a pattern or a list of patter
 const ANNOTATIONS: readonly string[] = ['readOnly', 'destructive', 'openWorld'] satisfies readonly RuleAnnotation[]
 
 const selector = {
-  client: patterns.exactOptional(),
-  user: patterns.exactOptional(),
-  preset: patterns.exactOptional(),
-  server: patterns.exactOptional(),
-  tool: oneOrMore(
-    (text) => text === '*' || text.includes('/'),
-    'a pattern over server/tool, such as "github/delete_*" or "*/delete_*", or a list of them',
-  ).exactOptional(),
-  annotation: oneOrMore<RuleAnnotation>(
-    (text) => ANNOTATIONS.includes(text),
-    'readOnly, destructive or openWorld, or a list of them',
-  ).exactOptional(),
+  client: v.exactOptional(patterns),
+  user: v.exactOptional(patterns),
+  preset: v.exactOptional(patterns),
+  server: v.exactOptional(patterns),
+  tool: v.exactOptional(
+    oneOrMore(
+      (text) => text === '*' || text.includes('/'),
+      'a pattern over server/tool, such as "github/delete_*" or "*/delete_*", or a list of them',
+    ),
+  ),
+  annotation: v.exactOptional(
+    oneOrMore<RuleAnnotation>(
+      (text) => ANNOTATIONS.includes(text),
+      'readOnly, destructive or openWorld, or a list of them',
+    ),
+  ),
 }
 
-const rule = z.strictObject({
-  action: z.enum(['allow', 'deny', 'ask']),
+const rule = strictObject({
+  action: oneOf(['allow', 'deny', 'ask']),
   ...selector,
-  reason: z.string().min(1).exactOptional(),
+  reason: v.exactOptional(text),
 })
 
 const SUBJECTS: readonly string[] = ['user', 'client', 'preset', 'server', 'tool'] satisfies readonly QuotaSubject[]
 
-const quota = z.strictObject({
-  calls: z.int().positive().max(1_000_000_000),
-  per: z.enum(['second', 'minute', 'hour', 'day']),
-  each: oneOrMore<QuotaSubject>(
-    (text) => SUBJECTS.includes(text),
-    'user, client, preset, server or tool, or a list of them',
-  ).exactOptional(),
+const quota = strictObject({
+  calls: v.pipe(positive, atMost(1_000_000_000)),
+  per: oneOf(['second', 'minute', 'hour', 'day']),
+  each: v.exactOptional(
+    oneOrMore<QuotaSubject>(
+      (text) => SUBJECTS.includes(text),
+      'user, client, preset, server or tool, or a list of them',
+    ),
+  ),
   ...selector,
 })
 
-const preset = z.strictObject({
-  servers: z.array(z.string()).exactOptional(),
-  include: z.array(z.string()).exactOptional(),
-  exclude: z.array(z.string()).exactOptional(),
-  expose: exposure.exactOptional(),
-  instructions: z.string().exactOptional(),
-  rules: z.array(rule).exactOptional(),
+const preset = strictObject({
+  servers: v.exactOptional(list(string)),
+  include: v.exactOptional(list(string)),
+  exclude: v.exactOptional(list(string)),
+  expose: v.exactOptional(exposure),
+  instructions: v.exactOptional(string),
+  rules: v.exactOptional(list(rule)),
 })
 
-const http = z.strictObject({
-  host: z.string().min(1).exactOptional(),
-  tokens: z
-    .array(z.union([z.string().min(1), z.strictObject({ user: z.string().min(1), token: z.string().min(1) })]))
-    .exactOptional(),
-  allowedHosts: z.array(z.string().min(1)).exactOptional(),
-  allowedOrigins: z.array(z.string().min(1)).exactOptional(),
-  publicUrl: z
-    .custom<string>(
+const http = strictObject({
+  host: v.exactOptional(text),
+  tokens: v.exactOptional(list(union([text, strictObject({ user: text, token: text })], STRING_OR_OBJECT))),
+  allowedHosts: v.exactOptional(list(text)),
+  allowedOrigins: v.exactOptional(list(text)),
+  publicUrl: v.exactOptional(
+    passing<string>(
       (url) => typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url),
       'a URL that begins with http:// or https://',
-    )
-    .exactOptional(),
+    ),
+  ),
 })
-const audit = z.strictObject({
-  file: z.string().min(1).exactOptional(),
-  maxBytes: z.int().min(1_000).exactOptional(),
-  keep: z.int().min(1).max(1_000).exactOptional(),
-  keepDays: z.int().min(1).max(36_500).exactOptional(),
+const audit = strictObject({
+  file: v.exactOptional(text),
+  maxBytes: v.exactOptional(v.pipe(int, atLeast(1_000))),
+  keep: v.exactOptional(v.pipe(int, atLeast(1), atMost(1_000))),
+  keepDays: v.exactOptional(v.pipe(int, atLeast(1), atMost(36_500))),
 })
 
-const store = z.strictObject({
+const store = strictObject({
   url: text,
-  schema: text.exactOptional(),
-  key: text.exactOptional(),
-  keyFile: text.exactOptional(),
+  schema: v.exactOptional(text),
+  key: v.exactOptional(text),
+  keyFile: v.exactOptional(text),
 })
 
 /** The settings beside the servers, which are read one by one so that a mistake in one does not affect the others. */
-export const gatewaySchema = z.looseObject({
-  expose: exposure.exactOptional(),
-  presets: z.record(z.string(), preset).exactOptional(),
-  instructions: z.string().exactOptional(),
-  foldResults: tokens.exactOptional(),
-  rules: z.array(rule).exactOptional(),
-  quotas: z.array(quota).max(100).exactOptional(),
-  pin: pin.exactOptional(),
-  http: http.exactOptional(),
-  audit: z.union([z.boolean(), z.string().min(1), audit]).exactOptional(),
-  store: z.union([text, store]).exactOptional(),
-}) satisfies z.ZodType<unknown, Omit<GatewayDefinition, 'mcpServers'>>
+export const gatewaySchema = object({
+  expose: v.exactOptional(exposure),
+  presets: v.exactOptional(record(preset)),
+  instructions: v.exactOptional(string),
+  foldResults: v.exactOptional(tokens),
+  rules: v.exactOptional(list(rule)),
+  quotas: v.exactOptional(shortList(quota, 100)),
+  pin: v.exactOptional(pin),
+  http: v.exactOptional(http),
+  audit: v.exactOptional(union([boolean, text, audit], STRING_OR_OBJECT)),
+  store: v.exactOptional(union([text, store], STRING_OR_OBJECT)),
+}) satisfies v.GenericSchema<Omit<GatewayDefinition, 'mcpServers'>, unknown>
 
-/** Describes the first mistake in a value, in one sentence. */
-export function describeMistake(error: z.ZodError, subject: (field: string) => string): string {
-  const [issue] = error.issues
-  if (!issue) return 'It is not valid.'
-  const field = issue.path.map(String).join('.')
-  const start = field === '' ? 'The entry' : subject(field)
-  if (issue.code === 'custom') return `${start} must be ${issue.message}.`
-  if (issue.code === 'invalid_type' || issue.code === 'invalid_union') return `${start} must be ${describeKind(issue)}.`
-  if (issue.code === 'invalid_value') return `${start} must be one of ${issue.values.map(String).join(', ')}.`
-  if (issue.code === 'unrecognized_keys') return `${start} has no setting called ${issue.keys.join(', ')}.`
-  return `${start}: ${issue.message}.`
-}
-
-function describeKind(issue: z.core.$ZodIssue): string {
-  const expected = 'expected' in issue ? issue.expected : undefined
-  if (expected === undefined) return describeUnion(issue)
-  const kinds: ReadonlyMap<string, string> = new Map([
-    ['array', 'a list'],
-    ['object', 'an object'],
-    ['record', 'an object'],
-    ['boolean', 'true or false'],
-    ['int', 'a whole number'],
-  ])
-  return kinds.get(expected) ?? `a ${expected}`
-}
-
-/** The only unions are of plain values, and of a string and an object. */
-function describeUnion(issue: z.core.$ZodIssue): string {
-  return ['audit', 'http', 'store'].includes(String(issue.path[0]))
-    ? 'a string or an object'
-    : 'a string, a number, true or false'
-}
-
-export const GATEWAY_SETTINGS: readonly string[] = Object.keys(gatewaySchema.shape)
+export const GATEWAY_SETTINGS: readonly string[] = Object.keys(gatewaySchema.entries)
 const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...GATEWAY_SETTINGS]
-export const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.shape)
+export const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.entries)
 /** Not the gateway's, and welcome in its files. */
 const FOREIGN: ReadonlySet<string> = new Set(['$schema', 'inputs'])
 

@@ -1,6 +1,17 @@
 import type { CallResult, ListedTool } from 'foldout/catalog'
-import { z } from 'zod'
-import { describeMistake } from '../config/schema.ts'
+import * as v from 'valibot'
+import {
+  boolean,
+  describeMistake,
+  int,
+  oneOf,
+  positive,
+  read,
+  strictObject,
+  string,
+  upTo,
+  type Mistake,
+} from '../shapes.ts'
 import { READ_TOKENS } from './limits.ts'
 import type { Reading, ReadingAnswer, ReadingEntry } from './thread/reading.ts'
 import { cutToTokens, formatNumber, type CountTokens } from './tokens.ts'
@@ -45,17 +56,25 @@ export const LISTING: ListedTool = {
 const LONGEST = 10_000
 
 /** Models sometimes write numbers as strings. */
-const number = z.coerce.number().pipe(z.int())
-const schema = z.strictObject({
-  result: z.string(),
-  path: z.string().max(LONGEST).exactOptional(),
-  grep: z.string().max(LONGEST).exactOptional(),
-  ignore_case: z.boolean().exactOptional(),
-  unit: z.enum(['lines', 'characters', 'items']).exactOptional(),
-  from: number.exactOptional(),
-  count: number.pipe(z.int().positive()).exactOptional(),
-  max_tokens: number.pipe(z.int().positive()).exactOptional(),
+const written = v.pipe(v.unknown(), v.transform(toNumber))
+const schema = strictObject({
+  result: string,
+  path: v.exactOptional(upTo(LONGEST)),
+  grep: v.exactOptional(upTo(LONGEST)),
+  ignore_case: v.exactOptional(boolean),
+  unit: v.exactOptional(oneOf(['lines', 'characters', 'items'])),
+  from: v.exactOptional(v.pipe(written, int)),
+  count: v.exactOptional(v.pipe(written, positive)),
+  max_tokens: v.exactOptional(v.pipe(written, positive)),
 })
+
+function toNumber(value: unknown): number {
+  try {
+    return Number(value)
+  } catch {
+    return NaN
+  }
+}
 
 export interface ReadArguments {
   readonly result: string
@@ -70,10 +89,11 @@ const CHARACTERS_PER_TOKEN = 8
 export function readArguments(args: unknown, ceiling: number): ReadArguments | { readonly fault: string } {
   const given = Object.entries(typeof args === 'object' && args !== null ? args : {})
   // Models write null or an empty string for arguments they leave out.
-  const { data, error } = schema.safeParse(
+  const { data, mistake } = read(
+    schema,
     Object.fromEntries(given.filter(([, value]) => value !== null && value !== '')),
   )
-  if (error) return { fault: describeWrong(error) }
+  if (mistake) return { fault: describeWrong(mistake) }
   const { result, ignore_case: ignoreCase = false, from = 1, max_tokens: wanted = READ_TOKENS, ...rest } = data
   if (rest.path !== undefined && rest.unit !== undefined && rest.unit !== 'items')
     return { fault: `A path selects items, not ${rest.unit}. Leave out unit.` }
@@ -81,11 +101,10 @@ export function readArguments(args: unknown, ceiling: number): ReadArguments | {
   return { result, maxTokens, reading: { ...rest, from, ignoreCase, characters: maxTokens * CHARACTERS_PER_TOKEN } }
 }
 
-function describeWrong(error: z.ZodError): string {
-  const [issue] = error.issues
-  if (issue?.code !== 'unrecognized_keys') return describeMistake(error, (field) => `'${field}'`)
-  const [unknown = ''] = issue.keys
-  return `There is no argument '${unknown.slice(0, 80)}'; there are: ${Object.keys(schema.shape).join(', ')}.`
+function describeWrong(mistake: Mistake): string {
+  const { unknown } = mistake
+  if (unknown === undefined) return describeMistake(mistake, (field) => `'${field}'`)
+  return `There is no argument '${unknown.slice(0, 80)}'; there are: ${Object.keys(schema.entries).join(', ')}.`
 }
 
 /** Formats what was read for the model, with where to continue. */

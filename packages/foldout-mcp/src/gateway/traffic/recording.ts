@@ -1,82 +1,83 @@
 import { open, readFile } from 'node:fs/promises'
 import type { CatalogRecording } from 'foldout/catalog'
-import * as z from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../config/config.ts'
+import { atLeast, boolean, list, number, object, oneOf, read, record, string } from '../shapes.ts'
 
 /** `run` tells the gateways apart that write to one file, or wrote to it one after the other. */
 const common = {
-  run: z.string(),
-  at: z.string(),
-  preset: z.string(),
-  client: z.string(),
+  run: string,
+  at: string,
+  preset: string,
+  client: string,
   /** What the client calls itself, and whose token it has. */
-  name: z.string().optional(),
-  user: z.string().optional(),
+  name: v.optional(string),
+  user: v.optional(string),
 }
-const count = z.number().min(0)
-const answerSize = z.object({ tokens: count, bytes: count, isFolded: z.boolean(), durationMs: count.optional() })
+const count = v.pipe(number, atLeast(0))
+const answerSize = object({ tokens: count, bytes: count, isFolded: boolean, durationMs: v.optional(count) })
 /** What the client got, and what it says if it failed and somebody looks on. Of a call with several lines, the last one has it. */
-const answered = { answer: answerSize.optional(), message: z.string().optional() }
+const answered = { answer: v.optional(answerSize), message: v.optional(string) }
 
 /** How large an answer to a client was. */
-export type AnswerSize = z.infer<typeof answerSize>
+export type AnswerSize = v.InferOutput<typeof answerSize>
 
-const lineSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('start'), version: z.literal(1), run: z.string(), at: z.string(), foldout: z.string() }),
-  z.object({ type: z.literal('client'), ...common }),
-  z.object({
-    type: z.literal('list'),
+const lineSchema = v.variant('type', [
+  object({ type: v.literal('start'), version: v.literal(1), run: string, at: string, foldout: string }),
+  object({ type: v.literal('client'), ...common }),
+  object({
+    type: v.literal('list'),
     ...common,
-    exposure: z.string(),
+    exposure: string,
     tools: count,
     tokens: count,
     /** How many tools there are, and what listing all of them would cost. */
-    all: count.optional(),
-    allTokens: count.optional(),
+    all: v.optional(count),
+    allTokens: v.optional(count),
   }),
   /** How the client is shown the tools, and why. */
-  z.object({ type: z.literal('exposure'), ...common, exposure: z.string(), reason: z.string() }),
-  z.object({
-    type: z.literal('search'),
+  object({ type: v.literal('exposure'), ...common, exposure: string, reason: string }),
+  object({
+    type: v.literal('search'),
     ...common,
-    query: z.string(),
-    isRedacted: z.boolean(),
-    hits: z.array(z.string()),
+    query: string,
+    isRedacted: boolean,
+    hits: list(string),
     tokens: count,
     ...answered,
   }),
-  z.object({ type: z.literal('definition'), ...common, tool: z.string(), tokens: count, ...answered }),
-  z.object({
-    type: z.literal('call'),
+  object({ type: v.literal('definition'), ...common, tool: string, tokens: count, ...answered }),
+  object({
+    type: v.literal('call'),
     ...common,
-    tool: z.string(),
-    through: z.string(),
-    arguments: z.record(z.string(), z.unknown()),
-    isRedacted: z.boolean(),
-    isReadOnly: z.boolean(),
-    ok: z.boolean(),
+    tool: string,
+    through: string,
+    arguments: record(v.unknown()),
+    isRedacted: boolean,
+    isReadOnly: boolean,
+    ok: boolean,
     durationMs: count,
     wrappingTokens: count,
     toolTokens: count,
-    result: z.object({ hash: z.string(), bytes: count }).optional(),
-    decision: z.enum(['approved', 'asked', 'not approved', 'denied', 'over quota']).optional(),
+    result: v.optional(object({ hash: string, bytes: count })),
+    decision: v.optional(oneOf(['approved', 'asked', 'not approved', 'denied', 'over quota'])),
     ...answered,
   }),
   /** A call that ran no tool of the catalog: it read a folded result, or named a tool that there is not. */
-  z.object({
-    type: z.literal('request'),
+  object({
+    type: v.literal('request'),
     ...common,
-    tool: z.string(),
-    arguments: z.unknown(),
-    isRedacted: z.boolean(),
-    ok: z.boolean(),
+    tool: string,
+    arguments: v.unknown(),
+    isRedacted: boolean,
+    ok: boolean,
     durationMs: count,
     ...answered,
   }),
 ])
 
 /** One client action. At each start, the gateway first writes a line with its version. */
-export type TrafficLine = z.infer<typeof lineSchema>
+export type TrafficLine = v.InferOutput<typeof lineSchema>
 export type RecordedTraffic = Exclude<TrafficLine, { type: 'start' }>
 
 const TRAFFIC_START = '{"type":"start"'
@@ -118,7 +119,7 @@ export async function readTraffic(file: string): Promise<readonly RecordedTraffi
 /** A line of a recording; undefined if it is not one. */
 export function readTrafficLine(text: string): TrafficLine | undefined {
   try {
-    return lineSchema.safeParse(JSON.parse(text)).data
+    return read(lineSchema, JSON.parse(text)).data
   } catch {
     return undefined
   }

@@ -1,78 +1,79 @@
-import * as z from 'zod'
+import * as v from 'valibot'
 import type { RecordedRun } from 'foldout/telemetry'
 import { readRecording } from 'foldout/telemetry'
+import { atLeast, atMost, boolean, list, number, object, oneOf, read, record, string } from '../../gateway/shapes.ts'
 
-const usage = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cachedInputTokens: z.number().default(0),
-  cacheWriteTokens: z.number().default(0),
+const usage = object({
+  inputTokens: number,
+  outputTokens: number,
+  cachedInputTokens: v.optional(number, 0),
+  cacheWriteTokens: v.optional(number, 0),
 })
-const tokens = z.object({ total: z.number(), text: z.number(), tools: z.number() })
-const names = z.array(z.string())
-const call = z.object({ id: z.string(), name: z.string(), arguments: z.unknown(), malformed: z.string().optional() })
-const disclosure = z.object({
+const tokens = object({ total: number, text: number, tools: number })
+const names = list(string)
+const call = object({ id: string, name: string, arguments: v.unknown(), malformed: v.optional(string) })
+const disclosure = object({
   keys: names,
-  full: names.default([]),
-  reason: z.string(),
-  answer: z.enum(['in-place', 'restart', 'none']),
+  full: v.optional(names, []),
+  reason: string,
+  answer: oneOf(['in-place', 'restart', 'none']),
 })
 
 /** The events that the run view shows. What it does not know, it leaves out. */
-const eventSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('run/started'),
-    isResumed: z.boolean(),
-    input: z.string().optional(),
-    model: z.object({ provider: z.string(), name: z.string(), contextWindow: z.number().optional() }).optional(),
+const eventSchema = v.variant('type', [
+  object({
+    type: v.literal('run/started'),
+    isResumed: boolean,
+    input: v.optional(string),
+    model: v.optional(object({ provider: string, name: string, contextWindow: v.optional(number) })),
   }),
-  z.object({
-    type: z.literal('prompt/rendered'),
-    prompt: z.string().default(''),
-    text: z.string().optional(),
+  object({
+    type: v.literal('prompt/rendered'),
+    prompt: v.optional(string, ''),
+    text: v.optional(string),
     tools: names,
     full: names,
     summarized: names,
     tokens,
     tokensIfAllOpen: tokens,
-    toolsInFolds: z.record(z.string(), z.string()).default({}),
+    toolsInFolds: v.optional(record(string), {}),
   }),
-  z.object({ type: z.literal('request/sent'), messages: z.number(), tools: names }),
-  z.object({ type: z.literal('request/retried'), attempt: z.number(), delayMs: z.number(), reason: z.string() }),
-  z.object({
-    type: z.literal('reply/received'),
-    message: z.object({ text: z.string(), toolCalls: z.array(call), native: z.unknown().optional() }),
+  object({ type: v.literal('request/sent'), messages: number, tools: names }),
+  object({ type: v.literal('request/retried'), attempt: number, delayMs: number, reason: string }),
+  object({
+    type: v.literal('reply/received'),
+    message: object({ text: string, toolCalls: list(call), native: v.optional(v.unknown()) }),
     usage,
   }),
-  z.object({ type: z.literal('tool/called'), call, isLeft: z.boolean().optional() }),
-  z.object({
-    type: z.literal('tool/invoked'),
-    callId: z.string(),
-    name: z.string(),
-    ok: z.boolean(),
-    message: z.string(),
-    durationMs: z.number(),
-    disclosure: disclosure.optional(),
+  object({ type: v.literal('tool/called'), call, isLeft: v.optional(boolean) }),
+  object({
+    type: v.literal('tool/invoked'),
+    callId: string,
+    name: string,
+    ok: boolean,
+    message: string,
+    durationMs: number,
+    disclosure: v.optional(disclosure),
   }),
-  z.object({ type: z.literal('tools/injected'), names, keys: names }),
-  z.object({ type: z.literal('run/expanded'), keys: names, paths: names, reason: z.string(), expansions: z.number() }),
-  z.object({ type: z.literal('approval/asked'), callId: z.string(), tool: z.string(), reason: z.string().optional() }),
-  z.object({ type: z.literal('approval/answered'), callId: z.string(), tool: z.string(), approved: z.boolean() }),
-  z.object({ type: z.literal('output/refused'), message: z.string(), repairs: z.number() }),
-  z.object({ type: z.literal('warning'), message: z.string() }),
-  z.object({ type: z.literal('run/finished'), status: z.enum(['completed', 'stopped', 'waiting']), usage }),
-  z.object({ type: z.literal('run/failed'), errorType: z.string() }),
+  object({ type: v.literal('tools/injected'), names, keys: names }),
+  object({ type: v.literal('run/expanded'), keys: names, paths: names, reason: string, expansions: number }),
+  object({ type: v.literal('approval/asked'), callId: string, tool: string, reason: v.optional(string) }),
+  object({ type: v.literal('approval/answered'), callId: string, tool: string, approved: boolean }),
+  object({ type: v.literal('output/refused'), message: string, repairs: number }),
+  object({ type: v.literal('warning'), message: string }),
+  object({ type: v.literal('run/finished'), status: oneOf(['completed', 'stopped', 'waiting']), usage }),
+  object({ type: v.literal('run/failed'), errorType: string }),
 ])
-export type RunEvent = z.infer<typeof eventSchema>
+export type RunEvent = v.InferOutput<typeof eventSchema>
 
 /** The latest time a date can represent. */
 const MAX_TIME = 8_640_000_000_000_000
 
-const lineSchema = z.object({
-  version: z.literal(1),
-  run: z.string(),
-  at: z.number().min(0).max(MAX_TIME),
-  event: z.unknown(),
+const lineSchema = object({
+  version: v.literal(1),
+  run: string,
+  at: v.pipe(number, atLeast(0), atMost(MAX_TIME)),
+  event: v.unknown(),
 })
 
 export interface StoredEvent {
@@ -83,10 +84,10 @@ export interface StoredEvent {
 
 /** What a line of a recording says; undefined if it is not one. Events of another version of the library are left out. */
 export function readLine(json: unknown, makeId: () => string): readonly StoredEvent[] | undefined {
-  const line = lineSchema.safeParse(json)
-  if (line.success) {
-    const event = eventSchema.safeParse(line.data.event)
-    return event.success ? [{ run: line.data.run, at: line.data.at, event: event.data }] : []
+  const { data: line } = read(lineSchema, json)
+  if (line) {
+    const { data: event } = read(eventSchema, line.event)
+    return event ? [{ run: line.run, at: line.at, event }] : []
   }
   try {
     return readRecording(json).runs.flatMap((run) => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../../config/config.ts'
+import { number, object, read as readShape, string } from '../../shapes.ts'
 import { createFile, isCode, readJson, replaceFile, takeFile } from '../files.ts'
 import { APPROVAL_MS, MAX_APPROVALS } from '../limits.ts'
 import {
@@ -14,17 +15,17 @@ import {
   type WaitingCall,
 } from './approval-store.ts'
 
-const schema = z.object({
-  id: z.string(),
-  binding: z.string(),
-  client: z.string().optional(),
-  user: z.string().optional(),
-  preset: z.string(),
-  tool: z.string(),
-  arguments: z.string(),
-  reason: z.string().optional(),
-  askedAt: z.string(),
-  expiresAt: z.number(),
+const schema = object({
+  id: string,
+  binding: string,
+  client: v.optional(string),
+  user: v.optional(string),
+  preset: string,
+  tool: string,
+  arguments: string,
+  reason: v.optional(string),
+  askedAt: string,
+  expiresAt: number,
 })
 
 const MAX_FILE_BYTES = 1_048_576
@@ -38,7 +39,7 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
 
   /** Ignores and removes a file that is damaged or has expired. */
   async function read(file: string): Promise<WaitingCall | undefined> {
-    const { data } = schema.safeParse(await readJson(file, MAX_FILE_BYTES).catch(() => undefined))
+    const { data } = readShape(schema, await readJson(file, MAX_FILE_BYTES).catch(() => undefined))
     if (data && data.expiresAt > now()) return data
     await rm(file, { force: true }).catch(() => undefined)
     return undefined

@@ -1,35 +1,42 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as v from 'valibot'
 import { UsageError } from '../../config/config.ts'
+import { isObject } from '../../fields.ts'
 import type { ToolDefinition } from '../../upstreams/snapshot.ts'
+import { list, object, parse, passing, read, string } from '../../shapes.ts'
 import { createFile, readJson, replaceFile, takeFile } from '../files.ts'
 import { hashJson, hashText } from '../hash.ts'
 import { MAX_PIN_BYTES } from '../limits.ts'
 
 const FORMAT = 1
 
-const pinSchema = z.object({
-  format: z.literal(FORMAT),
-  server: z.string(),
+const pinSchema = object({
+  format: v.literal(FORMAT),
+  server: string,
   /** The hash of the whole set. */
-  set: z.string(),
+  set: string,
   /** The hash of the set exactly as the server wrote it, which is faster to compare. */
-  quick: z.string().optional(),
+  quick: v.optional(string),
   /** The hash of each definition, by the server's name for the tool. Not an object, because names can be anything. */
-  tools: z.array(z.tuple([z.string(), z.string()])),
+  tools: list(v.tuple([string, string])),
 })
-const definitionsSchema = z.object({
-  format: z.literal(FORMAT),
-  server: z.string(),
-  tools: z.array(z.looseObject({ name: z.string() })),
+/** Kept exactly as it is, because its hash counts. */
+const definition = passing<ToolDefinition>(
+  (tool) => isObject(tool) && typeof tool['name'] === 'string',
+  'an object with a name',
+)
+const definitionsSchema = object({
+  format: v.literal(FORMAT),
+  server: string,
+  tools: list(definition),
 })
 
-type Definitions = z.infer<typeof definitionsSchema>
+type Definitions = v.InferOutput<typeof definitionsSchema>
 
 /** The definitions of a server's tools that the user has accepted. */
-export type Pin = z.infer<typeof pinSchema>
+export type Pin = v.InferOutput<typeof pinSchema>
 
 /** A tool whose definition differs from the accepted one, or that is new. */
 export interface Unapproved {
@@ -101,7 +108,7 @@ class StoredPins implements PinStore {
 
   async read(id: string): Promise<Pin | undefined> {
     const found = await this.#storage.read(id, 'pin')
-    return found === undefined ? undefined : pinSchema.parse(found)
+    return found === undefined ? undefined : parse(pinSchema, found)
   }
 
   async create(id: string, server: string, tools: readonly ToolDefinition[]): Promise<Pin> {
@@ -176,7 +183,7 @@ class StoredPins implements PinStore {
   }
 
   async #readDefinitions(id: string, part: 'pinned' | 'seen'): Promise<Definitions | undefined> {
-    return definitionsSchema.safeParse(await this.#storage.read(id, part).catch(() => undefined)).data
+    return read(definitionsSchema, await this.#storage.read(id, part).catch(() => undefined)).data
   }
 }
 
