@@ -172,7 +172,7 @@ describe.runIf(IS_ALL)('R52 clients with the gateway installed', () => {
       const config = gateway.args[gateway.args.indexOf('--config') + 1] ?? ''
       expect(await foldout('install', client, '--config', config)).toMatch(/^Foldout is installed in /)
       expect(await list()).toMatch(sees)
-      expect(await foldout('uninstall', client)).toMatch(/^Foldout is no longer in /)
+      expect(await foldout('uninstall', client)).toMatch(/^Foldout was removed from /)
       expect(await list()).not.toContain('foldout')
     },
     120_000,
