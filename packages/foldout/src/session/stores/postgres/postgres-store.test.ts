@@ -3,7 +3,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPgbouncer } from '../../../../../../test/postgres/binaries.ts'
 import {
-  query,
   startPgbouncer,
   startPostgres,
   type Pgbouncer,
@@ -112,57 +111,6 @@ describe('R62 createPostgresStore', () => {
     expect((await store.load('many'))?.events).toHaveLength(10_000)
   })
 
-  it('R62 is created once when twelve stores open it at the same time', async () => {
-    const schema = newSchema()
-    const others = await Promise.all(
-      Array.from({ length: 12 }, () => createPostgresStore({ connectionString: url, schema })),
-    )
-    await Promise.all(others.map((store, i) => store.append(`s-${i}`, [stored(1)])))
-    expect(await others[0]?.list()).toHaveLength(12)
-    await Promise.all(others.map((store) => store.close()))
-    await expect(others[0]?.list()).rejects.toMatchObject({ code: 'store-closed' })
-  })
-
-  it('R62 updates tables of the first version, which twelve do at a time', async () => {
-    const schema = newSchema()
-    await pool.query(`${writeFirstVersion(schema)};
-      INSERT INTO ${schema}.sessions VALUES ('one', '{"version":1,"slices":{}}', 2);
-      INSERT INTO ${schema}.events VALUES ('one', 3, '{"type":"test/happened","payload":3}', 'all', gen_random_uuid())`)
-    const stores = await Promise.all(
-      Array.from({ length: 12 }, () => createPostgresStore({ connectionString: url, schema })),
-    )
-    const ends = await Promise.allSettled(stores.map((store) => store.append('one', [stored(4), stored(5)])))
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await stores[0]?.load('one')).toMatchObject({ sequence: 2, events: [stored(3), stored(4), stored(5)] })
-    await Promise.all(stores.map((store) => store.close()))
-  })
-
-  it('R62 needs no right to create tables where they exist', async () => {
-    const schema = newSchema()
-    await (await createPostgresStore({ pool, schema })).append('one', [stored(1)])
-    await query(
-      url,
-      `CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA ${schema} TO reader;
-      GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO reader`,
-    )
-    const store = await createPostgresStore({ connectionString: url.replace('foldout@', 'reader@'), schema })
-    expect(await store.list()).toEqual(['one'])
-    await expect(store.append('one', [stored(2)])).rejects.toMatchObject({
-      code: 'store-failed',
-      message: expect.stringContaining('permission denied') as string,
-    })
-    await store.close()
-  })
-
-  it('R62 refuses tables of a later version, a schema with a strange name, and no address', async () => {
-    const schema = newSchema()
-    await createPostgresStore({ pool, schema })
-    await pool.query(`INSERT INTO ${schema}.store_version VALUES (99)`)
-    await expect(createPostgresStore({ pool, schema })).rejects.toMatchObject({ code: 'store-version' })
-    await expect(createPostgresStore({ pool, schema: 'a"; DROP' })).rejects.toMatchObject({ code: 'store-failed' })
-    await expect(createPostgresStore({})).rejects.toMatchObject({ code: 'store-failed' })
-  })
-
   it('R62 notices that an event is missing, and text that is not JSON', async () => {
     const schema = newSchema()
     const store = await createPostgresStore({ pool, schema })
@@ -260,18 +208,6 @@ describe('R62 the key (session, sequence)', () => {
     expect((await openSession({ store, id: 'busy', slices: [counter] })).get(counter)).toBe(100)
   })
 })
-
-/** The tables as Foldout made them at first. */
-function writeFirstVersion(schema: string): string {
-  return `CREATE SCHEMA ${schema};
-    CREATE TABLE ${schema}.sessions (id text COLLATE "C" NOT NULL PRIMARY KEY, snapshot text, sequence bigint NOT NULL);
-    CREATE TABLE ${schema}.events (
-      session text COLLATE "C" NOT NULL, sequence bigint NOT NULL, event text NOT NULL, scope text NOT NULL, batch uuid NOT NULL,
-      PRIMARY KEY (session, sequence)
-    );
-    CREATE TABLE ${schema}.store_version (version integer NOT NULL PRIMARY KEY);
-    INSERT INTO ${schema}.store_version VALUES (1)`
-}
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%append_events%'`
 

@@ -48,11 +48,12 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     },
     async append(id, events) {
       checkSessionId(id)
-      const [first] = events
+      const [first, ...more] = events
       if (!first) return
       checkEvents(id, { snapshot: 0, last: first.sequence - 1 }, events)
       const batch = crypto.randomUUID()
-      const isKept = await insertEvents(database, sql.append, [id, first.sequence, ...encode(events), batch])
+      const values = [id, first.sequence, encode(first), first.scope, batch, ...encodeColumns(more)]
+      const isKept = await insertEvents(database, sql.append, values)
       if (!isKept && !(await isWritten(id, events, batch))) await explainRefusal(id, events)
     },
     async save(id, snapshot, sequence) {
@@ -92,11 +93,10 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 /** Adds events in one statement. False if the session does not end right before them. */
 async function insertEvents(database: PostgresDatabase, sql: string, values: unknown[]): Promise<boolean> {
   try {
-    const { rows } = await database.run('be written', sql, values)
-    const [row] = rows as readonly { readonly kept: boolean }[]
-    return row?.kept === true
+    await database.run('be written', sql, values)
+    return true
   } catch (error) {
-    // The key is taken.
+    // The key is taken, or the procedure says so.
     if (error instanceof FoldoutError && getCode(error.cause) === '23505') return false
     throw error
   }
@@ -110,7 +110,7 @@ function writeStatements(schema: string) {
       UNION ALL
       SELECT 1, sequence, event, scope FROM ${schema}.events WHERE session = $1
       ORDER BY kind, sequence`,
-    append: `SELECT ${schema}.append_events($1, $2, $3, $4, $5) AS kept`,
+    append: `CALL ${schema}.append_events($1, $2, $3, $4, $5, $6, $7)`,
     save: `
       WITH saved AS (
         INSERT INTO ${schema}.sessions AS kept (id, snapshot, sequence)
@@ -157,12 +157,14 @@ interface LoadedRow {
   readonly scope: string | null
 }
 
+function encode({ event }: StoredEvent): string {
+  return JSON.stringify({ type: event.type, payload: event.payload })
+}
+
 /** The columns of events: their JSON, and their scopes. */
-function encode(events: readonly StoredEvent[]): [string[], string[]] {
-  return [
-    events.map(({ event }) => JSON.stringify({ type: event.type, payload: event.payload })),
-    events.map(({ scope }) => scope),
-  ]
+function encodeColumns(events: readonly StoredEvent[]): readonly [string[], string[]] | readonly [null, null] {
+  if (events.length === 0) return [null, null]
+  return [events.map(encode), events.map(({ scope }) => scope)]
 }
 
 function decode(id: string, [head, ...rows]: readonly LoadedRow[]): StoredSession | undefined {
