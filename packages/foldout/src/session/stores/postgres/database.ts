@@ -213,12 +213,16 @@ async function runTransaction<Result>(
 async function migrate(database: PostgresDatabase, tables: PostgresTables): Promise<void> {
   const { schema } = database
   // Usually there is nothing to do, and a user who may not create tables must not need to.
-  const version = await readVersion(database, tables)
+  const version = await readVersion((sql, values) => database.run('be opened', sql, values), schema, tables)
   if (version === tables.version) return
   refuseLater(schema, version, tables)
   const versions = `${schema}.${tables.versionTable}`
   await database.inTransaction('be prepared', async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    // A later version may have held the lock, and must not be overwritten.
+    const version = await readVersion((sql, values) => client.query(sql, values), schema, tables)
+    if (version === tables.version) return
+    refuseLater(schema, version, tables)
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
     for (const sql of tables.listStatements(schema)) await client.query(sql)
     await client.query(`CREATE TABLE IF NOT EXISTS ${versions} (version integer NOT NULL PRIMARY KEY)`)
@@ -226,12 +230,16 @@ async function migrate(database: PostgresDatabase, tables: PostgresTables): Prom
   })
 }
 
-async function readVersion(database: PostgresDatabase, { versionTable }: PostgresTables): Promise<number> {
-  const table = `${database.schema}.${versionTable}`
-  const { rows } = await database.run('be opened', `SELECT to_regclass($1) IS NOT NULL AS known`, [table])
+async function readVersion(
+  query: PostgresPool['query'],
+  schema: string,
+  { versionTable }: PostgresTables,
+): Promise<number> {
+  const table = `${schema}.${versionTable}`
+  const { rows } = await query(`SELECT to_regclass($1) IS NOT NULL AS known`, [table])
   const [found] = rows as readonly { readonly known: boolean }[]
   if (!found?.known) return 0
-  const answer = await database.run('be opened', `SELECT max(version) AS version FROM ${table}`)
+  const answer = await query(`SELECT max(version) AS version FROM ${table}`)
   const [row] = answer.rows as readonly { readonly version: number | null }[]
   return row?.version ?? 0
 }

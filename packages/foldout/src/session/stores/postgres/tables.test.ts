@@ -31,6 +31,8 @@ const stored = (sequence: number): StoredEvent => ({
   event: { type: 'test/happened', payload: sequence },
   scope: 'all',
 })
+const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%pg_advisory_xact_lock%'`
+
 describe('R62 the tables of createPostgresStore', () => {
   it('R62 is created once when twelve stores open it at the same time', async () => {
     const schema = newSchema()
@@ -73,6 +75,21 @@ describe('R62 the tables of createPostgresStore', () => {
     expect(refused).toHaveLength(20)
     expect(new Set([...refused, 'store-conflict', '23505']).size).toBe(2)
     expect((await store.load('one'))?.events).toHaveLength(20)
+  })
+
+  it('R62 does not replace tables of a later version that were made while it waited', async () => {
+    const schema = newSchema()
+    await pool.query(writeSecondVersion(schema))
+    const later = await openPool(1).connect()
+    await later.query('BEGIN')
+    await later.query('SELECT pg_advisory_xact_lock($1)', [0x46_4c_44_54])
+    const opened = createPostgresStore({ pool, schema }).catch((error: unknown) => error)
+    await expect.poll(async () => (await pool.query(WAITING)).rowCount).toBe(1)
+    await later.query(`INSERT INTO ${schema}.store_version VALUES (99)`)
+    await later.query('COMMIT')
+    later.release()
+    expect(await opened).toMatchObject({ code: 'store-version' })
+    expect((await pool.query(`SELECT FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace`)).rowCount).toBe(1)
   })
 
   it('R62 finds rows by their keys, also if tables were small when the statements were planned', async () => {
