@@ -192,6 +192,20 @@ describe('R62 the key (session, sequence)', () => {
     }
   })
 
+  it('R62 does not bring a session back that is deleted while a snapshot waits for it', async () => {
+    await store.append('deleted', [stored(1), stored(2)])
+    const owner = await openPool(url, 1).connect()
+    await owner.query('BEGIN')
+    await owner.query(`DELETE FROM ${schema}.events WHERE session = 'deleted'`)
+    await owner.query(`DELETE FROM ${schema}.sessions WHERE id = 'deleted'`)
+    const saving = store.save('deleted', { version: 1, slices: {} }, 2).catch((error: unknown) => error)
+    await expect.poll(async () => (await pool.query(WAITING_TO_SAVE)).rowCount).toBe(1)
+    await owner.query('COMMIT')
+    owner.release()
+    expect(await saving).toMatchObject({ code: 'store-conflict' })
+    expect(await store.load('deleted')).toBeUndefined()
+  })
+
   it('R62 keeps a journal whole while it is read, appended and compacted at the same time', async () => {
     const session = await openSession({ store, id: 'busy', slices: [counter] })
     const writing = new AbortController()
@@ -210,6 +224,7 @@ describe('R62 the key (session, sequence)', () => {
 })
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%append_events%'`
+const WAITING_TO_SAVE = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH saved%'`
 
 describe('R62 a database that goes away', () => {
   it('R62 is reached again after a restart; nothing that was acknowledged is lost, and nothing is written twice', async () => {

@@ -59,7 +59,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     async save(id, snapshot, sequence) {
       checkSessionId(id)
       checkSnapshot(id, { snapshot: 0, last: Math.max(0, sequence) }, { snapshot, sequence })
-      const { rows } = await database.run('be written', sql.save, [id, JSON.stringify(snapshot), sequence])
+      const statement = sequence === 0 ? sql.begin : sql.save
+      const { rows } = await database.run('be written', statement, [id, JSON.stringify(snapshot), sequence])
       if (rows.length > 0) return
       checkSnapshot(id, await getRange(id), { snapshot, sequence })
       throw new FoldoutError(
@@ -111,15 +112,20 @@ function writeStatements(schema: string) {
       SELECT 1, sequence, event, scope FROM ${schema}.events WHERE session = $1
       ORDER BY kind, sequence`,
     append: `CALL ${schema}.append_events($1, $2, $3, $4, $5, $6, $7)`,
+    // The only snapshot that may create a session is the one of no events.
+    begin: `
+      INSERT INTO ${schema}.sessions AS kept (id, snapshot, sequence) VALUES ($1, $2, $3)
+      ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot WHERE kept.sequence = excluded.sequence
+      RETURNING kept.id`,
+    // It inserts nothing, so a session that is deleted while the statement waits for its row stays deleted.
     save: `
       WITH saved AS (
-        INSERT INTO ${schema}.sessions AS kept (id, snapshot, sequence)
-        SELECT $1, $2, $3::bigint
-        WHERE $3::bigint = 0 OR EXISTS (SELECT FROM ${schema}.sessions WHERE id = $1)
-        ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot, sequence = excluded.sequence
-        WHERE kept.sequence = $3::bigint OR (
-          kept.sequence < $3::bigint AND EXISTS (
-            SELECT FROM ${schema}.events AS last WHERE last.session = $1 AND last.sequence = $3::bigint
+        UPDATE ${schema}.sessions AS kept SET snapshot = $2, sequence = $3::bigint
+        WHERE kept.id = $1 AND (
+          kept.sequence = $3::bigint OR (
+            kept.sequence < $3::bigint AND EXISTS (
+              SELECT FROM ${schema}.events AS last WHERE last.session = $1 AND last.sequence = $3::bigint
+            )
           )
         )
         RETURNING kept.id
