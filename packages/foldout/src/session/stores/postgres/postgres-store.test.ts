@@ -264,6 +264,35 @@ describe('R62 a database that goes away', () => {
     await expect(store.append('one', [stored(3, 'another')])).rejects.toMatchObject({ code: 'store-conflict' })
   })
 
+  it('R62 recognizes them also if a snapshot has replaced them since', async () => {
+    const own = openPool(url)
+    const schema = newSchema()
+    const other = await createPostgresStore({ pool: own, schema })
+    let isLost = true
+    const losing = {
+      connect: () => own.connect(),
+      async query(sql: string, values?: unknown[]) {
+        const answer = await own.query(sql, values)
+        if (!sql.includes('append_events') || !isLost) return answer
+        isLost = false
+        // Twice: the second snapshot must not forget what the first one has replaced.
+        await other.save('one', { version: 1, slices: {} }, 2)
+        await other.append('one', [stored(3)])
+        await other.save('one', { version: 1, slices: {} }, 3)
+        throw Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' })
+      },
+    }
+    const store = await createPostgresStore({ pool: losing, schema })
+    await store.append('one', [stored(1), stored(2)])
+    expect(await other.load('one')).toMatchObject({ sequence: 3, events: [] })
+    await expect(store.append('one', [stored(2)])).rejects.toMatchObject({ code: 'store-conflict' })
+    await store.append('one', [stored(4)])
+    for (let n = 5; n <= 100; n++) await other.append('one', [stored(n)])
+    await other.save('one', { version: 1, slices: {} }, 100)
+    const { rows } = await own.query(`SELECT cardinality(batches) AS kept FROM ${schema}.sessions`)
+    expect(rows).toEqual([{ kept: 32 }])
+  })
+
   it('R62 is abandoned in the end', async () => {
     const gone = Object.assign(new Error('nobody there'), { code: 'ECONNREFUSED' })
     const away = { connect: () => Promise.reject(gone), query: () => Promise.reject(gone) }

@@ -103,6 +103,9 @@ async function insertEvents(database: PostgresDatabase, sql: string, values: unk
   }
 }
 
+/** A snapshot keeps the names of this many batches. An append is tried again within seconds, so a few would do. */
+const KEPT_BATCHES = 32
+
 function writeStatements(schema: string) {
   return {
     // One statement, so the session and its events are from the same moment.
@@ -120,7 +123,12 @@ function writeStatements(schema: string) {
     // It inserts nothing, so a session that is deleted while the statement waits for its row stays deleted.
     save: `
       WITH saved AS (
-        UPDATE ${schema}.sessions AS kept SET snapshot = $2, sequence = $3::bigint
+        UPDATE ${schema}.sessions AS kept SET snapshot = $2, sequence = $3::bigint, batches = (
+          ARRAY(
+            SELECT batch FROM ${schema}.events WHERE session = $1 AND sequence <= $3::bigint
+            GROUP BY batch ORDER BY max(sequence) DESC LIMIT ${KEPT_BATCHES}
+          ) || kept.batches
+        )[1:${KEPT_BATCHES}]
         WHERE kept.id = $1 AND (
           kept.sequence = $3::bigint OR (
             kept.sequence < $3::bigint AND EXISTS (
@@ -136,7 +144,10 @@ function writeStatements(schema: string) {
     range: `
       SELECT (SELECT sequence FROM ${schema}.sessions WHERE id = $1) AS snapshot,
         (SELECT max(sequence) FROM ${schema}.events WHERE session = $1) AS last`,
-    batch: `SELECT FROM ${schema}.events WHERE session = $1 AND sequence = $2 AND batch = $3::uuid`,
+    batch: `
+      SELECT 1 FROM ${schema}.events WHERE session = $1 AND sequence = $2 AND batch = $3::uuid
+      UNION ALL
+      SELECT 1 FROM ${schema}.sessions WHERE id = $1 AND $3::uuid = ANY (batches)`,
     list: `
       SELECT id FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
       ORDER BY id LIMIT $2::bigint`,

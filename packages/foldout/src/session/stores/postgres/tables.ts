@@ -3,7 +3,8 @@ import type { PostgresTables } from './database.ts'
 export const SESSION_TABLES: PostgresTables = {
   title: 'session store',
   versionTable: 'store_version',
-  // 1 had no function, and 2 had one in place of the procedure. Where it exists it stays, for processes that still call it.
+  // 1 had no function, and 2 had one in place of the procedure, and no batches. The function stays where it exists, for processes that
+  // still call it.
   version: 3,
   // The events have no foreign key: it would be checked for each of them, and a lock on the session's row does the same for all.
   listStatements: (schema) => [
@@ -20,6 +21,8 @@ export const SESSION_TABLES: PostgresTables = {
       batch uuid NOT NULL,
       PRIMARY KEY (session, sequence)
     )`,
+    // The last batches whose rows a snapshot has replaced: the answer to one of them may have been lost.
+    `ALTER TABLE ${schema}.sessions ADD COLUMN IF NOT EXISTS batches uuid[] NOT NULL DEFAULT '{}'`,
     writeAppendProcedure(schema),
   ],
 }
