@@ -1,10 +1,9 @@
-import type { LimitFunction } from 'p-limit'
 import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { requestFromMcp } from 'foldout/mcp'
 import { createSignIns, type SignIns } from './auth/sign-in.ts'
 import type { ServerConfig } from './config/config.ts'
 import type { PinMode } from './config/definition.ts'
-import { dependsOnRoot, fillServer } from './config/fill-server.ts'
+import { dependsOnRoot, fillServer, type FilledStdioServer } from './config/fill-server.ts'
 import type { Variables } from './config/variables.ts'
 import type { GatewayEvent } from './events.ts'
 import { limitCall } from './policy/call-limits.ts'
@@ -15,7 +14,6 @@ import type { GatewayStore } from './store/contract.ts'
 import { isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
-import { installAhead } from './upstreams/process/install-ahead.ts'
 import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
 import type { HeldPost } from './upstreams/held-post.ts'
@@ -23,7 +21,7 @@ import type { ProcessGuard } from './upstreams/process/process-guard.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
-import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
+import { Upstream, type Turn, type UpstreamState } from './upstreams/upstream.ts'
 import type { UseContext } from './upstreams/uses.ts'
 
 export interface GatewayServerOptions {
@@ -39,7 +37,7 @@ export interface GatewayServerOptions {
   /** How long the server may take to start and to list its tools. */
   readonly timeoutMs: number
   /** Runs a start when it is this server's turn. */
-  readonly turn: LimitFunction
+  readonly turn: Turn
   onEvent(event: GatewayEvent): void
   /** Called when the server's tools, resources or prompts have changed. */
   onTools(server: GatewayServer): void
@@ -166,12 +164,18 @@ export class GatewayServer {
 
   /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
-    const { variables, guard, turn } = this.#options
+    const { variables, turn } = this.#options
     // The start itself reports what is wrong with its variables.
     const filled = await fillServer(this.config, variables).catch(() => undefined)
-    if (filled?.kind === 'stdio') await turn(() => installAhead(filled, { guard, signal: this.#ended.signal }))
+    if (filled?.kind === 'stdio') await turn(() => this.#install(filled))
     this.#ended.signal.throwIfAborted()
     await this.#upstreams.getShared().connect()
+  }
+
+  async #install(server: FilledStdioServer): Promise<void> {
+    // Most gateways answer from the cache when they start.
+    const { installAhead } = await import('./upstreams/process/install-ahead.ts')
+    await installAhead(server, { guard: this.#options.guard, signal: this.#ended.signal })
   }
 
   /**

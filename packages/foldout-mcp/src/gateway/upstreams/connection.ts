@@ -6,7 +6,7 @@ import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
 import { dropUndefined } from '../fields.ts'
 import type { Secrets } from '../policy/secrets.ts'
 import type { Callers } from './callers.ts'
-import { ChildTransport } from './process/child-transport.ts'
+import type { ChildTransport } from './process/child-transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
@@ -102,8 +102,8 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
       .split('\n')
       .slice(-KEPT_STDERR_LINES)
       .join('\n')
-  const getEnding = (): string | undefined => (transport instanceof ChildTransport ? transport.getEnding() : undefined)
-  const hasGarbage = (): boolean => transport instanceof ChildTransport && transport.hasGarbage()
+  const getEnding = (): string | undefined => (isChild(transport) ? transport.getEnding() : undefined)
+  const hasGarbage = (): boolean => isChild(transport) && transport.hasGarbage()
 
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
@@ -278,6 +278,10 @@ async function isRefusal(error: unknown): Promise<boolean> {
   return error instanceof ProtocolError || error instanceof UnsupportedProtocolVersionError
 }
 
+function isChild(transport: Transport | undefined): transport is ChildTransport {
+  return transport !== undefined && 'getEnding' in transport
+}
+
 async function createTransport(
   server: FilledServer,
   { guard, signIns }: Pick<ConnectionOptions, 'guard' | 'signIns'>,
@@ -286,6 +290,7 @@ async function createTransport(
   if (server.kind !== 'stdio') return createHttpTransport(server, signIns)
   // Loaded with the first server, because it is half of what a gateway that answers from its cache would load.
   const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
+  const { ChildTransport } = await import('./process/child-transport.ts')
   return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
 }
 

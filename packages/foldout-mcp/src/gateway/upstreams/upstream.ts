@@ -1,4 +1,3 @@
-import type { LimitFunction } from 'p-limit'
 import type { CallContext, CallResult } from 'foldout/catalog'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -31,6 +30,9 @@ export type UpstreamState =
       readonly needsSignIn?: true
     }
 
+/** Runs work when it is its turn. */
+export type Turn = <Result>(work: () => PromiseLike<Result>) => Promise<Result>
+
 export interface UpstreamOptions extends Pick<
   ConnectionOptions,
   'timeoutMs' | 'version' | 'guard' | 'signIns' | 'onError' | 'onNotification' | 'translate'
@@ -46,7 +48,7 @@ export interface UpstreamOptions extends Pick<
   onSnapshot(snapshot: Snapshot): void
   onState(state: UpstreamState): void
   /** Runs a start when it is this server's turn. */
-  readonly turn: LimitFunction
+  readonly turn: Turn
   /** Whether a tool must not be called, because its definition waits for the user's approval. */
   isHeld(tool: string): boolean
   /** Whether someone is subscribed to the server, so that it is not idle. */

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { UsageError } from '../../config/config.ts'
 import { hasParts, isObject } from '../../fields.ts'
 import type { AuditTarget } from './audit.ts'
@@ -81,6 +80,7 @@ async function readLast(
   fits: (entry: AuditEntry) => boolean,
 ): Promise<readonly AuditEntry[]> {
   let entries: AuditEntry[] = []
+  const { createInterface } = process.getBuiltinModule('node:readline')
   try {
     for await (const line of createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })) {
       const entry = parseLine(line)

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import pLimit from 'p-limit'
 import { MOST_READING, READING_MEMORY_MB, READING_MS, THREAD_IDLE_MS } from '../limits.ts'
 import type { ReadingJob, ReadingResult, ResultSource } from './reading.ts'
@@ -78,6 +78,8 @@ export class ReadingThreads {
 }
 
 function startWorker(): Worker {
+  // Most gateways never read a result.
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
   const options = { resourceLimits: { maxOldGenerationSizeMb: READING_MEMORY_MB } }
   const worker = isSource
     ? new Worker(SOURCE_WORKER, { ...options, eval: true })

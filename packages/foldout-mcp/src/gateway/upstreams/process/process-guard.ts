@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 
 /**
@@ -68,6 +68,8 @@ export function createProcessGuard(): ProcessGuard {
 }
 
 function startGuard(mark: string, onEnd: () => void): ChildProcess {
+  // Loaded with the first server.
+  const { spawn } = process.getBuiltinModule('node:child_process')
   // In its own group, so that a signal to this process in a terminal does not end the guard.
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `FOLDOUT_GUARD=${mark}`], {
     stdio: ['pipe', 'ignore', 'ignore'],

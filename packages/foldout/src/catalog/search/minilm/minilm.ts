@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { checkPeer } from '../../../core/peer.ts'
 import type { Embed, EmbeddedText, Encoder, VectorCache } from '../vectors/encoder.ts'
@@ -96,6 +96,8 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
     else call?.reject(new Error(message.message))
   }
   const start = (): Worker => {
+    // Programs that only ask whether the encoder is installed start no thread.
+    const { Worker } = process.getBuiltinModule('node:worker_threads')
     const started = isSource
       ? new Worker(SOURCE_WORKER, { workerData, eval: true })
       : // The thread does not need the host's flags or environment.
