@@ -1,3 +1,7 @@
+import { formatNumber } from '../gateway/fields.ts'
+
+export { formatNumber }
+
 /** Control, invisible and bidirectional characters. Removing them keeps a server from controlling the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+/gu
 
@@ -17,10 +21,6 @@ export function toLines(text: string): readonly string[] {
     .split(/\r?\n/)
     .map(toLine)
     .filter((line) => line !== '')
-}
-
-export function formatNumber(number: number): string {
-  return number.toLocaleString('en')
 }
 
 /** `1 tool`, `2 tools`. */

@@ -27,6 +27,12 @@ export function dropUndefined<Fields extends object>(
   return Object.fromEntries(given) as { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }
 }
 
+/** `12,345`. Loading the formatter of `toLocaleString` takes longer than starting a small gateway's catalog. */
+export function formatNumber(number: number): string {
+  if (!Number.isSafeInteger(number)) return number.toLocaleString('en')
+  return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}
+
 /** `CommaExpected` becomes `comma expected`. */
 export function toWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim()
