@@ -71,9 +71,11 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** Runs one command. Never throws: failures go to standard error and into the exit code. */
 export async function runCommand(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code: number = EXIT.done
-  const program = createProgram(surroundings, (result) => {
+  const finish = (result: number): void => {
     code = result
-  })
+  }
+  // Clients wait for this command, which needs no other.
+  const program = createProgram(surroundings, finish, argv[2] === 'serve' ? [addGatewayCommands] : COMMANDS)
   try {
     refuseUnknownCommand(program, argv)
     await program.parseAsync(argv)
@@ -121,8 +123,12 @@ function formatError(error: unknown): string {
   return `${text.split('\n').map(toPrintable).join('\n')}\n`
 }
 
-/** The program with all its commands. */
-export function createProgram(surroundings: Surroundings, finish: (code: number) => void): Command {
+/** The program with its commands, or some of them. */
+export function createProgram(
+  surroundings: Surroundings,
+  finish: (code: number) => void,
+  commands: readonly AddCommands[] = COMMANDS,
+): Command {
   const { stdout, stderr } = surroundings
   const program = new Command('foldout')
     .description('Puts all your MCP servers behind a handful of tools.')
@@ -142,7 +148,7 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
     .commandsGroup(OTHERS)
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', START)
-  for (const addCommands of COMMANDS) addCommands(program, surroundings, finish)
+  for (const addCommands of commands) addCommands(program, surroundings, finish)
   for (const command of program.commands) {
     const [heading] = GROUPS.find(([, names]) => names.includes(command.name())) ?? []
     if (heading !== undefined) command.helpGroup(heading)
