@@ -100,7 +100,7 @@ export function shortList<Item extends Schema>(item: Item, most: number) {
 }
 
 /** A value that passes a check. The message says what it must be. */
-export function passing<Value>(check: (value: unknown) => boolean, what: string) {
+export function custom<Value>(check: (value: unknown) => boolean, what: string) {
   return v.custom<Value>(check, mustBe(what))
 }
 

@@ -11,7 +11,7 @@ import {
   number,
   object,
   oneOf,
-  passing,
+  custom,
   positive,
   record,
   shortList,
@@ -24,7 +24,7 @@ import type { GatewayDefinition, QuotaSubject, RuleAnnotation } from './definiti
 
 const SCALAR = 'a string, a number, true or false'
 const STRING_OR_OBJECT = 'a string or an object'
-const scalar = passing<string | number | boolean>(
+const scalar = custom<string | number | boolean>(
   (value) => typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value),
   SCALAR,
 )
@@ -101,7 +101,7 @@ export const serverSchema = object({
   maxResultBytes: v.exactOptional(positive),
   forwardHeaders: v.exactOptional(
     list(
-      passing<string>(
+      custom<string>(
         (name) => typeof name === 'string' && /^[\w-]+$/.test(name) && !OWN_HEADERS.test(name),
         'the name of a custom header, not a protocol header or one that carries credentials for the gateway',
       ),
@@ -119,7 +119,7 @@ const exposure = oneOf(['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code
 /** One or several. The message completes a sentence with "must be". */
 function oneOrMore<Item extends string>(isItem: (text: string) => boolean, message: string) {
   const isGood = (item: unknown): boolean => typeof item === 'string' && isItem(item)
-  return passing<Item | readonly Item[]>(
+  return custom<Item | readonly Item[]>(
     (given) => (Array.isArray(given) ? given.length > 0 && given.every(isGood) : isGood(given)),
     message,
   )
@@ -182,7 +182,7 @@ const http = strictObject({
   allowedHosts: v.exactOptional(list(text)),
   allowedOrigins: v.exactOptional(list(text)),
   publicUrl: v.exactOptional(
-    passing<string>(
+    custom<string>(
       (url) => typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url),
       'a URL that begins with http:// or https://',
     ),

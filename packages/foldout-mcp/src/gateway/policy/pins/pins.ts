@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { UsageError } from '../../config/config.ts'
 import { isObject } from '../../fields.ts'
 import type { ToolDefinition } from '../../upstreams/snapshot.ts'
-import { list, object, parse, passing, read, string } from '../../shapes.ts'
+import { list, object, parse, custom, read, string } from '../../shapes.ts'
 import { createFile, readJson, replaceFile, takeFile } from '../files.ts'
 import { hashJson, hashText } from '../hash.ts'
 import { MAX_PIN_BYTES } from '../limits.ts'
@@ -23,7 +23,7 @@ const pinSchema = object({
   tools: list(v.tuple([string, string])),
 })
 /** Kept exactly as it is, because its hash counts. */
-const definition = passing<ToolDefinition>(
+const definition = custom<ToolDefinition>(
   (tool) => isObject(tool) && typeof tool['name'] === 'string',
   'an object with a name',
 )
