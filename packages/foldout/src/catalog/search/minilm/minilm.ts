@@ -96,12 +96,7 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
     else call?.reject(new Error(message.message))
   }
   const start = (): Worker => {
-    // Programs that only ask whether the encoder is installed start no thread.
-    const { Worker } = process.getBuiltinModule('node:worker_threads')
-    const started = isSource
-      ? new Worker(SOURCE_WORKER, { workerData, eval: true })
-      : // The thread does not need the host's flags or environment.
-        new Worker(WORKER_URL, { workerData, execArgv: [], env: {} })
+    const started = startThread(workerData)
     started.on('message', receive)
     started.on('messageerror', (error) => failAll(error))
     started.on('error', (error) => failAll(new Error(`its thread has crashed: ${getErrorMessage(error)}`)))
@@ -145,6 +140,14 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
       await ending?.terminate()
     },
   }
+}
+
+function startThread(workerData: EncoderSetup): Worker {
+  // Programs that only ask whether the encoder is installed start no thread.
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  if (isSource) return new Worker(SOURCE_WORKER, { workerData, eval: true })
+  // The thread does not need the host's flags or environment.
+  return new Worker(WORKER_URL, { workerData, execArgv: [], env: {} })
 }
 
 /** Finds a package, by its name beside Foldout, or as an address in another folder. Throws `peer-missing` if it is not there. */
