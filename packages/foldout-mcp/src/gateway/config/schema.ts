@@ -60,7 +60,7 @@ const auth = strictObject({
   privateKey: v.exactOptional(text),
   privateKeyFile: v.exactOptional(text),
   algorithm: v.exactOptional(oneOf(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'])),
-  scopes: v.exactOptional(union([string, list(string)], SCALAR)),
+  scopes: v.exactOptional(union([string, list(string)], 'a string or a list of strings')),
   issuer: v.exactOptional(text),
   clientMetadataUrl: v.exactOptional(text),
   redirectPort: v.exactOptional(v.pipe(positive, atMost(65_535))),

@@ -98,8 +98,7 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
-    const { length } = catalog.tools
-    const extent = length === 1 ? '1 tool' : `${length} tools`
+    const extent = formatExtent(catalog)
     const shown = cost === undefined ? folded : everything
     const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
     const news = `${choice.exposure}: ${choice.reason}`
@@ -186,6 +185,10 @@ const FOLLOWS = {
 } as const
 
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
+
+function formatExtent({ tools }: Catalog): string {
+  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+}
 
 /**
  * Computes the cost of listing all tools, or returns `undefined` if that is too much. Cached for each state of a

@@ -1,6 +1,6 @@
 import type { JSONRPCRequest, ListToolsResult, Server } from '@modelcontextprotocol/server'
 import { LIST_TTL_MS, PAGE_SIZE } from '../limits.ts'
-import { describeServer } from './description.ts'
+import { describeServer } from './legacy/description.ts'
 import { createHandlers, type ClientHandlers, type ClientLink, type HandlerUse } from './handlers.ts'
 import { answerLibrary } from './library.ts'
 import type { ServeMcpOptions } from './options.ts'

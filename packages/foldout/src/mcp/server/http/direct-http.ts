@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JSONRPCRequest } from '@modelcontextprotocol/server'
 import type { CallPeer } from '../../../catalog/tool.ts'
-import { isInitialized, isPlainCall, isPlainInitialize, isPlainQuestion } from '../messages.ts'
+import { isInitialized, isPlainCall, isPlainInitialize, isPlainQuestion } from '../legacy/messages.ts'
 import type { CallSink } from './call-sink.ts'
 import type { Caller } from './endpoint.ts'
 import type { EventStream } from './event-stream.ts'

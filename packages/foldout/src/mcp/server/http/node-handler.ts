@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_BODY_BYTES, MAX_REQUESTS, REQUESTS_PER_PEER } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
-import { Stops } from '../stops.ts'
+import { Stops } from '../legacy/stops.ts'
 import { CallSink } from './call-sink.ts'
 import type { Endpoint } from './endpoint.ts'
 import { EventStream } from './event-stream.ts'

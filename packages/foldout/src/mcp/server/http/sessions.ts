@@ -237,21 +237,22 @@ class ServedSessions implements HttpSessions {
   }
 
   async #answer(session: HttpSession, { request, body }: SessionRequest): Promise<Response> {
-    const isStream = request.method === 'GET'
-    if (isStream && session.stream)
-      return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
-    const use = this.#sessions.use(session.id, session)
-    const done = (): void => {
+    const isGet = request.method === 'GET'
+    if (isGet && session.stream) return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
+    const done = this.#sessions.use(session.id, session)
+    let isStream = false
+    const finish = (): void => {
       if (isStream) session.isListening = false
-      use()
+      done()
     }
     try {
       const { transport } = await session.wake()
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
-      if (isStream) session.isListening = response.ok
-      return watchResponse(response, request, { done, gone: () => cancelRequests(session, body) })
+      isStream = isGet && response.ok
+      session.isListening ||= isStream
+      return watchResponse(response, request, { done: finish, gone: () => cancelRequests(session, body) })
     } catch (error) {
-      done()
+      finish()
       throw error
     }
   }

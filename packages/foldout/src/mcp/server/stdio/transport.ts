@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
-import { isMessage } from '../messages.ts'
+import { isMessage } from '../legacy/messages.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
 
 /** Where a transport writes. */

@@ -1,9 +1,9 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server, ServerContext } from '@modelcontextprotocol/server'
-import type { CallPeer } from '../../catalog/tool.ts'
-import type { FeatureNotification } from './features.ts'
-import type { ClientHandlers } from './handlers.ts'
+import type { CallPeer } from '../../../catalog/tool.ts'
+import type { FeatureNotification } from '../features.ts'
+import type { ClientHandlers } from '../handlers.ts'
 import { readCancelled } from './messages.ts'
-import { toWireError } from './request-error.ts'
+import { toWireError } from '../request-error.ts'
 import type { Stops } from './stops.ts'
 
 /** What a running call may need of its client. */

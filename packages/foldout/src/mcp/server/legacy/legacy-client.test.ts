@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { InMemoryTransport, SUPPORTED_PROTOCOL_VERSIONS, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../catalog/catalog.ts'
-import { all } from '../../catalog/exposures/all.ts'
-import type { Catalog } from '../../catalog/contract.ts'
-import type { McpFeatures } from './features.ts'
+import { createCatalog } from '../../../catalog/catalog.ts'
+import { all } from '../../../catalog/exposures/all.ts'
+import type { Catalog } from '../../../catalog/contract.ts'
+import type { McpFeatures } from '../features.ts'
 import { LEGACY_VERSIONS } from './messages.ts'
-import { beginSession, HEADERS, openSession, post, rpc, send } from './http/raw.fixtures.ts'
-import { serveMcp, type ServedMcp } from './serve-mcp.ts'
-import * as sdk from './sdk.ts'
+import { beginSession, HEADERS, openSession, post, rpc, send } from '../http/raw.fixtures.ts'
+import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
+import * as sdk from '../sdk.ts'
 
-vi.mock('./sdk.ts', async (load) => {
+vi.mock('../sdk.ts', async (load) => {
   const original = await load<typeof sdk>()
   return { ...original, loadServerSdk: vi.fn(original.loadServerSdk) }
 })
@@ -311,6 +311,22 @@ describe('a legacy client over HTTP', () => {
     expect((await send(url, { method: 'DELETE', headers: { ...HEADERS, ...headers } })).status).toBe(200)
     await again.ended
     expect((await post(url, rpc('ping'), headers)).status).toBe(404)
+  })
+
+  it('has only one stream, whoever opens it', async () => {
+    const { url } = await serve().http()
+    const session = await openSession(url)
+    // Without a version in the headers, the SDK answers.
+    const first = await listen(url, { 'mcp-session-id': session })
+    const headers = { ...VERSIONED, 'mcp-session-id': session }
+    for (const again of [headers, { 'mcp-session-id': session }, headers])
+      expect((await listen(url, again)).status).toBe(409)
+    first.close()
+    await vi.waitFor(async () => {
+      const next = await listen(url, headers)
+      expect(next.status).toBe(200)
+      next.close()
+    })
   })
 
   it('ends its stream if it does not read', async () => {

@@ -1,12 +1,12 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server } from '@modelcontextprotocol/server'
 import { answerInitialize, checkNotification, describeServer, type ServerDescription } from './description.ts'
 import { DirectCalls } from './direct-calls.ts'
-import type { FeatureNotification } from './features.ts'
-import { createHandlers, type ClientHandlers } from './handlers.ts'
-import type { ServeMcpOptions } from './options.ts'
-import { toWireError } from './request-error.ts'
+import type { FeatureNotification } from '../features.ts'
+import { createHandlers, type ClientHandlers } from '../handlers.ts'
+import type { ServeMcpOptions } from '../options.ts'
+import { toWireError } from '../request-error.ts'
 import type { Stops } from './stops.ts'
-import type { ClientView } from './views.ts'
+import type { ClientView } from '../views.ts'
 
 export interface LegacyParts {
   readonly options: ServeMcpOptions

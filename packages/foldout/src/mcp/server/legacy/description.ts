@@ -1,8 +1,8 @@
 import type { JSONRPCRequest, Result } from '@modelcontextprotocol/server'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
 import { LEGACY_VERSIONS } from './messages.ts'
-import type { ServeMcpOptions } from './options.ts'
-import type { ClientView } from './views.ts'
+import type { ServeMcpOptions } from '../options.ts'
+import type { ClientView } from '../views.ts'
 
 /** What a server says about itself. */
 export interface ServerDescription {

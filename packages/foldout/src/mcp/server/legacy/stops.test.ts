@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog } from '../../catalog/catalog.ts'
-import { all } from '../../catalog/exposures/all.ts'
-import { serveMcp, type ServedMcp } from './serve-mcp.ts'
+import { createCatalog } from '../../../catalog/catalog.ts'
+import { all } from '../../../catalog/exposures/all.ts'
+import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
 
 const open: ServedMcp[] = []
 afterEach(async () => {

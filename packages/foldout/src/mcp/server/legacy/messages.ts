@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server'
-import { isPlainObject } from '../../core/json/json.ts'
-import { PROTOCOL_PREFIX } from '../keys.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { PROTOCOL_PREFIX } from '../../keys.ts'
 
 /** The versions before 2026-07-28, newest first. A client that names another version gets the newest. */
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
