@@ -55,6 +55,7 @@ const VARIANTS_WITH_ENCODER: readonly Variant[] = [
   { name: 'without word vectors in the join', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0 } } },
   { name: 'word vectors 0.25', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0.25 } } },
   { name: 'word vectors 0.5', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0.5 } } },
+  { name: 'without the parts of a request', tuning: { encoder: { ...TUNING.encoder, part: 0 } } },
   {
     name: 'half the weights',
     tuning: { encoder: { ...TUNING.encoder, meaningIfSure: 2, meaningIfUnsure: 4 } },

@@ -3,7 +3,7 @@ import { createBacklog, type BacklogWork, type Preparation } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
 import { createShelf, type Found, type Shelf, type ShelfRequest } from './shelf.ts'
-import type { Signal } from './join.ts'
+import { joinParts, type Signal } from './join.ts'
 import { hurry, pause, runSteps, runStepsInSlices, startSlice, type Steps } from './slices.ts'
 import { getParts } from './text/parts.ts'
 import { TUNING, type Tuning } from './tuning.ts'
@@ -42,6 +42,9 @@ export interface Engine<Tool extends Searchable> {
 
 /** How often a search starts over because tools were added or removed while it ranked them. After that, it ranks them at once. */
 const MAX_INTERRUPTED_RANKINGS = 3
+
+/** An encoder reads the parts of a request that has this many. Two are often one: "show the size and owner of a file". */
+const ENCODED_PARTS = 3
 
 /** The cost of removing a word of a tool, in characters of indexing. */
 const FORGOTTEN_WORD_COST = 10
@@ -108,7 +111,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
     find: (query, category, read) =>
       hurry(async () => {
         if (!isSettled()) await settle().then(pause)
-        const compare = await encodeTexts(getTexts(query), vectors)
+        const compare = await encodeTexts(getTexts(query), vectors, tuning)
         for (let attempt = 1; ; attempt++) {
           // Tools may have been added or removed meanwhile.
           while (!isSettled()) await settle()
@@ -183,15 +186,12 @@ interface Compared extends SearchReadiness {
   readonly request: Omit<ShelfRequest, 'category'>
 }
 
-/**
- * Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. The
- * encoder gets only the request as a whole: embedding its parts would take several times as long without any gain.
- */
-async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<() => Steps<Compared>> {
+/** Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. */
+async function encodeTexts(texts: readonly string[], vectors: Vectors, tuning: Tuning): Promise<() => Steps<Compared>> {
   const { words, encoder } = vectors
   const [whole = '', ...parts] = texts
   encoder?.begin()
-  const encoded = await encoder?.encode(whole)
+  const encoded = await encoder?.encode(parts.length < ENCODED_PARTS ? [whole] : texts)
   const [vector, ...ofParts] = (await words?.computeVectors(texts)) ?? []
   const hasWords = words !== undefined && words.kind !== 'none'
   return function* compare() {
@@ -199,7 +199,11 @@ async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<
     const signals: Signal[] = []
     if (hasWords && vector) signals.push({ kind: words.kind, cosineAt: yield* words.allCosinesWith(vector) })
     const isEncoded = encoded !== undefined && withoutEncoder === undefined
-    if (encoder && isEncoded) signals.push(yield* encoder.compare(encoded))
+    if (encoder && isEncoded) {
+      const cosines: Signal['cosineAt'][] = []
+      for (const one of encoded) cosines.push(yield* encoder.compare(one))
+      signals.push(joinParts(cosines, tuning))
+    }
     return {
       request: {
         text: { text: whole, signals },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinScore, weighSignals, type Signal } from './join.ts'
+import { joinParts, joinScore, weighSignals, type Signal } from './join.ts'
 import { TUNING } from './tuning.ts'
 
 const words: Signal = { kind: 'word-vectors', cosineAt: () => 0.5 }
@@ -28,5 +28,19 @@ describe('joining words and vectors', () => {
   it('R61 ignores what points away', () => {
     const weighed = weighSignals([{ ...encoder, cosineAt: () => -0.5 }], 0, 100, TUNING)
     expect(joinScore(0.7, weighed, 0)).toBe(0.7)
+  })
+
+  it('R61 counts the part of a request that a tool is nearest to, beside the whole', () => {
+    const cosines = [
+      [0.5, 0.4],
+      [0.1, 0.6],
+      [0.2, -0.3],
+    ].map((bySlot) => (slot: number) => bySlot[slot]!)
+    const { part } = TUNING.encoder
+    const { kind, cosineAt } = joinParts(cosines, TUNING)
+    expect(kind).toBe('encoder')
+    expect(cosineAt(0)).toBeCloseTo((1 - part) * 0.5 + part * 0.2)
+    expect(cosineAt(1)).toBeCloseTo((1 - part) * 0.4 + part * 0.6)
+    expect(joinParts(cosines.slice(0, 1), TUNING).cosineAt(1)).toBe(0.4)
   })
 })

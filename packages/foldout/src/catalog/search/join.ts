@@ -36,9 +36,26 @@ export function weighSignals(
   })
 }
 
+/**
+ * Joins what an encoder says about a request and about its parts, in this order. A tool for one part is not near to the request as a
+ * whole, so the part that it is nearest to counts too.
+ */
+export function joinParts(cosines: readonly Signal['cosineAt'][], { encoder }: Tuning): Signal {
+  const [whole = () => 0, ...parts] = cosines
+  if (parts.length === 0) return { kind: 'encoder', cosineAt: whole }
+  return {
+    kind: 'encoder',
+    cosineAt(slot) {
+      let nearest = -1
+      for (const cosineAt of parts) nearest = Math.max(nearest, cosineAt(slot))
+      return (1 - encoder.part) * whole(slot) + encoder.part * nearest
+    },
+  }
+}
+
 function getWeights(kind: SignalKind, isEncoded: boolean, size: number, tuning: Tuning): readonly [number, number] {
-  const { wordVectors, ...besideEncoder } = tuning.encoder
-  const { meaningIfSure, meaningIfUnsure } = isEncoded ? besideEncoder : tuning
+  const { wordVectors } = tuning.encoder
+  const { meaningIfSure, meaningIfUnsure } = isEncoded ? tuning.encoder : tuning
   const bySize = tuning.meaningBySize / Math.log(Math.max(size, SMALL))
   const share = bySize * getShare(kind, isEncoded, wordVectors)
   return [share * meaningIfSure, share * meaningIfUnsure]

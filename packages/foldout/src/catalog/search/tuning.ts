@@ -6,6 +6,14 @@ export interface MeaningWeights {
   readonly meaningIfUnsure: number
 }
 
+/** How much an encoder counts, compared with words. */
+export interface EncoderWeights extends MeaningWeights {
+  /** The share of nearness that word vectors have beside it. */
+  readonly wordVectors: number
+  /** The share of its nearness that the nearest part of a request has, if the request has parts. */
+  readonly part: number
+}
+
 /** All numbers that ranking depends on. They were chosen on the development sets; see docs/decisions/search.md. */
 export interface Tuning extends MeaningWeights {
   /** How quickly further occurrences of a word stop counting. */
@@ -34,8 +42,8 @@ export interface Tuning extends MeaningWeights {
   readonly argument: number
   /** How much the best part of a request counts, compared with the whole. */
   readonly part: number
-  /** How much nearness counts where an encoder took part, and what share of it the word vectors have. */
-  readonly encoder: MeaningWeights & { readonly wordVectors: number }
+  /** How much nearness counts where an encoder took part. */
+  readonly encoder: EncoderWeights
   /** Nearness counts in full among tools whose number has this natural logarithm: more among fewer, less among more. */
   readonly meaningBySize: number
   /** How many of the best tools by words are examined closely. */
@@ -60,7 +68,7 @@ export const TUNING: Tuning = {
   part: 0.5,
   meaningIfSure: 0.625,
   meaningIfUnsure: 2,
-  encoder: { wordVectors: 0.2, meaningIfSure: 4, meaningIfUnsure: 8 },
+  encoder: { wordVectors: 0.2, part: 0.6, meaningIfSure: 4, meaningIfUnsure: 8 },
   meaningBySize: 6,
   candidates: 60,
   finalists: 20,

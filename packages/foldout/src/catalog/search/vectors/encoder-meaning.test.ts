@@ -51,6 +51,27 @@ describe('an encoder', () => {
     expect({ meaning, withoutEncoder }).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
   })
 
+  it('R61 reads a request and its parts, in one call, and is nearer to a tool for one part', async () => {
+    const calls: (readonly string[])[] = []
+    const request = 'Dim the lamp in the long hall downstairs, lock the front door tonight, and make me a hot beverage'
+    const index = createIndex(async (texts, call) => {
+      if (call.kind === 'query') calls.push(texts)
+      // As a whole, the request is about something else.
+      const read = texts.map((text) => (text === request ? 'weather' : text))
+      return embedDrinks(read, call)
+    })
+    await index.ready()
+    const { parts } = await index.search(request)
+    expect(parts).toHaveLength(3)
+    expect(calls).toEqual([[request, ...parts]])
+    const explanation = await index.explain(request, 'brew_tea')
+    expect(explanation!.meaning).toBeGreaterThan(2)
+    for (const short of [HOT, 'dim the lamp in the hall and lock the front door']) {
+      await index.search(short)
+      expect(calls.at(-1)).toEqual([short])
+    }
+  })
+
   it('R61 does not delay searches, which run without it until then and say so', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))

@@ -24,10 +24,10 @@ export interface EncoderMeaning {
   begin(): void
   /** Tries to embed them, even if the encoder failed a moment ago. Resolves when that is done or has failed. */
   ready(): Promise<void>
-  /** Embeds a query; `undefined` if that is not possible now. */
-  encode(query: string): Promise<Vector | undefined>
-  /** Compares a query with every tool. A tool without a vector is as near as an unrelated one. */
-  compare(vector: Vector): Steps<Signal>
+  /** Embeds a query and its parts, in this order; `undefined` if that is not possible now. */
+  encode(texts: readonly string[]): Promise<readonly Vector[] | undefined>
+  /** Compares a text with every tool, by slot. A tool without a vector is as near as an unrelated one. */
+  compare(vector: Vector): Steps<Signal['cosineAt']>
 }
 
 /** Called once for each new problem, with the tool if a single one cannot be embedded. */
@@ -86,12 +86,12 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
       while (tools.missing > 0 && !health.problem)
       clearInterval(timer)
     },
-    async encode(query) {
+    async encode(texts) {
       if (tools.missing > 0 || tools.size === 0 || health.isResting) return undefined
       try {
-        const [vector] = await embed([query], 'query', MAX_QUERY_EMBEDDING_MS)
+        const vectors = await embed(texts, 'query', MAX_QUERY_EMBEDDING_MS)
         health.succeed()
-        if (vector && tools.canCompare(vector)) return vector
+        if (vectors.every(tools.canCompare)) return vectors
         // An older model of the same name has filled the cache.
         tools.startOver()
         begin()
@@ -100,9 +100,7 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
       }
       return undefined
     },
-    *compare(vector) {
-      return { kind: 'encoder', cosineAt: yield* tools.compare(vector) }
-    },
+    compare: tools.compare,
   }
 }
 
