@@ -19,6 +19,8 @@ export interface DataQuery {
   readonly query: string
   /** Names of the right tools. */
   readonly relevant: readonly string[]
+  /** In some sets, how right they are: 2 is right, 1 is acceptable. A few tools among them are graded 0. */
+  readonly grades?: Readonly<Record<string, number>>
 }
 
 export interface DataSet {
