@@ -1,11 +1,11 @@
-import type { JSONRPCMessage, JSONRPCRequest, Server, Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server, Transport } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
 import { readIdentity, NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
 import { readCapabilities } from './legacy/description.ts'
 import { readWatched } from './features.ts'
 import { LegacyClient } from './legacy/legacy-client.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
-import { isInitialized, isPlainCall, isPlainInitialize, isPlainQuestion, readCancelled } from './legacy/messages.ts'
+import { isInitialized, isNotification, isPlainCall, isPlainInitialize, isPlainQuestion } from './legacy/messages.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { checkServerSdk, loadServerSdk, loadStdioSdk, type ServerSdk } from './sdk.ts'
 import { createModernServer, createSdkServer } from './sdk-server.ts'
@@ -54,8 +54,9 @@ class Connection implements McpConnection {
   #identity: ClientIdentity = NOBODY
   #view: ClientView | undefined
   #client: LegacyClient | undefined
-  /** The messages that the SDK gets first: the handshake, if it was answered without it, and what has woken it. */
+  /** What the SDK hears first, if it was answered without it. */
   #handshake: JSONRPCMessage[] = []
+  /** What has woken the SDK, and what came since. */
   #waiting: JSONRPCMessage[] = []
   #waking: Promise<void> | undefined
   #half: SdkHalf | undefined
@@ -108,18 +109,24 @@ class Connection implements McpConnection {
   /** Whether a notification needs nothing more. */
   #isHeard(client: LegacyClient, message: JSONRPCMessage): boolean {
     if (client.calls.cancel(message)) return true
-    // Without the SDK, nothing else is running that could be cancelled.
-    if (!this.#waking && readCancelled(message) !== undefined) return true
-    if (this.#waking || !isInitialized(message)) return false
-    this.#handshake.push(message)
+    // Without the SDK, nothing else is running that a notification could be about.
+    if (this.#waking || !isNotification(message)) return false
+    if (isInitialized(message) && this.#handshake.length === 1) this.#handshake.push(message)
     return true
   }
 
   #begin(initialize: JSONRPCRequest): JSONRPCMessage {
     this.#identity = readIdentity(initialize) ?? NOBODY
-    this.#handshake = [{ ...initialize, id: REPEATED }]
     const capabilities = readCapabilities(initialize)
-    return this.#createClient(() => capabilities).answer(initialize)
+    try {
+      const client = this.#createClient(() => capabilities)
+      this.#handshake = [{ ...initialize, id: REPEATED }]
+      return client.answer(initialize)
+    } catch (error) {
+      // An option has failed.
+      this.#options.onError?.(error as Error)
+      return createInternalError(initialize.id)
+    }
   }
 
   #createClient(getCapabilities: () => object | undefined): LegacyClient {
@@ -169,17 +176,13 @@ class Connection implements McpConnection {
 
   /** Answers what waits for the SDK. The next message that needs it tries again. */
   #failWaking(error: Error): void {
+    if (this.#isClosed) return
     this.#options.onError?.(error)
     this.#server.reject(error)
     this.#server = createDeferred()
     this.#waking = undefined
     for (const message of this.#waiting.splice(0))
-      if ('method' in message && 'id' in message)
-        void this.#answer({
-          jsonrpc: '2.0',
-          id: message.id,
-          error: { code: -32_603, message: 'Internal server error' },
-        })
+      if ('method' in message && 'id' in message) void this.#answer(createInternalError(message.id))
   }
 
   async #createHalf(): Promise<void> {
@@ -228,6 +231,10 @@ class Connection implements McpConnection {
       },
     }
   }
+}
+
+function createInternalError(id: RequestId): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: -32_603, message: 'Internal server error' } }
 }
 
 /** The id of an `initialize` that is repeated for the SDK. */

@@ -125,6 +125,7 @@ describe('a legacy client', () => {
     await client.ask('tools/call', { name: 'log' })
     expect(client.received.at(-2)).toMatchObject({ method: 'notifications/message', params: { data: 'working' } })
     await client.send({ method: 'notifications/cancelled', params: { requestId: 99 } })
+    await client.send({ method: 'notifications/roots/list_changed' })
     await delay(20)
     expect(loads).not.toHaveBeenCalled()
   })
@@ -199,6 +200,26 @@ describe('a legacy client', () => {
     await client.close()
     await delay(20)
     expect(errors).toEqual([])
+  })
+
+  it('gets an error if an option fails, and the next client is served', async () => {
+    const errors: Error[] = []
+    let fails = true
+    const given = {
+      onError: (error: Error) => errors.push(error),
+      features() {
+        if (fails) throw new Error('no room')
+        return features
+      },
+    }
+    const served = serve(createTools(), given)
+    const client = await connect(served)
+    const failed = await client.ask('initialize', initialize())
+    expect(failed).toMatchObject({ error: { code: -32_603, message: 'Internal server error' } })
+    expect(errors.map(({ message }) => message)).toEqual(['no room'])
+    fails = false
+    expect(await client.ask('initialize', initialize())).toMatchObject({ result: { protocolVersion: '2025-06-18' } })
+    expect(await (await connect(served)).ask('initialize', initialize())).toMatchObject({ result: {} })
   })
 
   it('gets an error if the SDK cannot be loaded, and can try again', async () => {

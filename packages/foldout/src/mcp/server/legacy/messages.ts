@@ -37,8 +37,12 @@ function isPlainCapability(value: unknown): boolean {
   return isPlainObject(value) && Object.values(value).every((one) => typeof one === 'boolean' || isPlainObject(one))
 }
 
+export function isNotification(message: unknown): message is JSONRPCNotification {
+  return isPlainObject(message) && typeof message['method'] === 'string' && message['id'] === undefined
+}
+
 export function isInitialized(message: unknown): message is JSONRPCNotification {
-  return isPlainObject(message) && message['method'] === 'notifications/initialized' && message['id'] === undefined
+  return isNotification(message) && message.method === 'notifications/initialized'
 }
 
 /** What a modern request says of itself is in `_meta`. */
