@@ -56,8 +56,8 @@ export const SESSIONS_PER_PEER = 500
 export const JSON_ANSWER_MS = SECOND
 /** How long a session lives without requests and open streams. Option `sessions.idleMs` of `serveMcp`. */
 export const SESSION_IDLE_MS = 30 * MINUTE
-/** How many bytes a client may send about itself in `initialize` if its session is kept in a store. More is refused. */
-export const MAX_KEPT_CLIENT_BYTES = 64 * KIB
+/** How many bytes a client may send about itself in `initialize` over HTTP, where each session keeps them. More is refused. */
+export const MAX_CLIENT_BYTES = 64 * KIB
 /** How many answers and notices of one client may wait for the machine they are for. One more removes the oldest. */
 export const MAX_LETTERS = 16
 /**

@@ -17,6 +17,7 @@ import {
   post,
   rpc,
   send,
+  type Sent,
 } from './raw.fixtures.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -155,6 +156,18 @@ describe('streamable HTTP', () => {
     await expect(served.http()).rejects.toThrow('no room')
     fails = false
     expect((await post((await served.http()).url, initialize())).status).toBe(200)
+  })
+
+  it('rejects a client that says too much about itself, whoever answers it', async () => {
+    const { url } = await serve().http()
+    const clientInfo = { name: 'raw', version: '1' }
+    const begin = (capabilities: string, protocolVersion = '2025-11-25'): Promise<Sent> =>
+      post(url, rpc('initialize', { protocolVersion, clientInfo }).replace('}}}', `},"capabilities":${capabilities}}}`))
+    const long = `{"experimental":{"a":{"b":"${'x'.repeat(70_000)}"}}}`
+    const deep = `{"experimental":{"a":${'{"b":'.repeat(5_000)}1${'}'.repeat(5_000)}}}`
+    for (const version of ['2025-11-25', '1999-01-01'])
+      for (const capabilities of [long, deep]) expect((await begin(capabilities, version)).status).toBe(413)
+    expect((await begin('{"experimental":{"a":{"b":"x"}}}')).status).toBe(200)
   })
 
   it('rejects other HTTP methods', async () => {

@@ -3,7 +3,7 @@ import type { CallPeer } from '../../../catalog/tool.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { findSizeFault } from '../../../core/json/measure.ts'
-import { MAX_DEPTH, MAX_KEPT_CLIENT_BYTES } from '../../limits.ts'
+import { MAX_DEPTH, MAX_CLIENT_BYTES } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import type { ClientViews } from '../views.ts'
 import type { CallSink } from './call-sink.ts'
@@ -16,6 +16,7 @@ import { HttpSession, saveSession, type SessionParts } from './session.ts'
 import { SessionTable } from './session-table.ts'
 
 const SESSION_ID = 'mcp-session-id'
+const CLIENT_LIMITS = { maxBytes: MAX_CLIENT_BYTES, maxDepth: MAX_DEPTH }
 
 /** A request of a client that has sessions. */
 export interface SessionRequest {
@@ -82,7 +83,8 @@ class ServedSessions implements HttpSessions {
   }
 
   begin(initialize: JSONRPCRequest, caller: Caller): Begun | undefined {
-    if (this.#keeper || this.#sessions.makeRoom(caller.peer, (session) => this.#giveUp(session))) return undefined
+    if (this.#keeper || findSizeFault(initialize.params, CLIENT_LIMITS)) return undefined
+    if (this.#sessions.makeRoom(caller.peer, (session) => this.#giveUp(session))) return undefined
     const id = crypto.randomUUID()
     const session = this.#add({ id, caller, initialize, isBegun: true, copy: undefined })
     const done = this.#sessions.use(id, session)
@@ -167,8 +169,8 @@ class ServedSessions implements HttpSessions {
   async #begin(begun: SessionRequest): Promise<Response> {
     const { caller, body } = begun
     const params = isPlainObject(body) && isPlainObject(body['params']) ? body['params'] : {}
-    if (this.#keeper && findSizeFault(params, { maxBytes: MAX_KEPT_CLIENT_BYTES, maxDepth: MAX_DEPTH }))
-      return httpError(413, -32_600, `The params of initialize may have at most ${MAX_KEPT_CLIENT_BYTES} bytes.`)
+    if (findSizeFault(params, CLIENT_LIMITS))
+      return httpError(413, -32_600, `The params of initialize may have at most ${MAX_CLIENT_BYTES} bytes.`)
     const refused = this.#makeRoom(caller, (session) => this.#giveUp(session))
     if (refused) return refused
     const id = crypto.randomUUID()
