@@ -32,12 +32,12 @@ export function getListing(entry: CatalogEntry): ListedTool {
 }
 
 function createListing(entry: CatalogEntry): ListedTool {
-  const { name, title, description, shortDescription, inputSchema, outputSchema, annotations, icons, execution, meta } =
-    entry
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta } = entry
   return {
     name,
     ...(title === undefined ? {} : { title }),
-    description: description || shortDescription,
+    // A short description takes longer to make than the rest of a listing.
+    description: description || entry.shortDescription,
     inputSchema,
     // Clients of MCP before 2026-07-28 reject the whole list if one output schema does not describe an object.
     ...(outputSchema?.['type'] === 'object' ? { outputSchema } : {}),
