@@ -18,13 +18,15 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
       stopListening()
       throw error
     }
-    const settle = async (): Promise<T> => {
-      try {
-        return await pending
-      } finally {
+    pending.then(
+      (value) => {
         stopListening()
-      }
-    }
-    settle().then(resolve, reject)
+        return resolve(value)
+      },
+      (error: Error) => {
+        stopListening()
+        return reject(error)
+      },
+    )
   })
 }

@@ -18,6 +18,7 @@ interface Wire {
   readonly pending: Map<unknown, Wanted>
   /** Requests that the client does not know about. */
   readonly direct: Map<unknown, DirectRequest>
+  readonly deadlines: Deadlines
   readonly listeners: Set<() => void>
 }
 
@@ -79,7 +80,7 @@ export function onToolsChanged(client: McpClient, listener: () => void): () => v
 
 function toWire(client: McpClient): Wire {
   let wire = wires.get(client)
-  if (!wire) wires.set(client, (wire = { pending: new Map(), direct: new Map(), listeners: new Set() }))
+  if (!wire) wires.set(client, (wire = createWire()))
   const transport = client.transport as Transport | undefined
   // The client may have been connected again.
   if (transport && tapped.get(transport) !== client) {
@@ -87,6 +88,11 @@ function toWire(client: McpClient): Wire {
     tapped.set(transport, client)
   }
   return wire
+}
+
+function createWire(): Wire {
+  const direct = new Map<unknown, DirectRequest>()
+  return { pending: new Map(), direct, deadlines: new Deadlines(direct), listeners: new Set() }
 }
 
 function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
@@ -161,13 +167,6 @@ export interface DirectOptions {
   readonly onProgress: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
 }
 
-interface DirectRequest {
-  /** Called with the message that has the id of the request. */
-  settle(message: Readonly<Record<string, unknown>>): void
-  fail(error: Error): void
-  hear(progress: Readonly<Record<string, unknown>>): void
-}
-
 /** Far above the ids that a client uses. */
 const FIRST_ID = 2 ** 40
 let lastId = FIRST_ID
@@ -180,54 +179,135 @@ export function requestOnWire(
   client: McpClient,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { signal, timeoutMs, maxMs, onProgress }: DirectOptions,
+  options: DirectOptions,
 ): Promise<unknown> {
-  const { direct } = toWire(client)
-  const transport = client.transport as Transport
+  const wire = toWire(client)
   const id = ++lastId
   const meta = isPlainObject(params['_meta']) ? params['_meta'] : {}
-  const start = performance.now()
-  let heardAt = start
-  let timer: ReturnType<typeof setTimeout> | undefined
+  const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } }
   return new Promise((resolve, reject) => {
-    const end = (): void => {
-      direct.delete(id)
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-    const fail = (error: Error): void => {
-      end()
-      reject(error)
-    }
-    const cancel = (why: Error): void => {
-      fail(why)
-      void sendCancellation(transport, id, why)
-    }
-    const onAbort = (): void => cancel(toError(signal?.reason))
-    const watch = (): void => {
-      const now = performance.now()
-      const left = Math.min(heardAt + timeoutMs, start + maxMs) - now
-      if (left > 0) timer = setTimeout(watch, Math.min(Math.ceil(left), MAX_TIMER_MS))
-      else cancel(new WireError(now - start >= maxMs ? 'OVERDUE' : 'REQUEST_TIMEOUT'))
-    }
-    direct.set(id, {
-      settle({ result, error }) {
-        end()
-        if (error === undefined) return resolve(result)
-        const { code, message, data } = isPlainObject(error) ? error : {}
-        reject(new WireError(typeof code === 'number' ? code : -32_603, String(message), data))
-      },
-      fail,
-      hear(progress) {
-        heardAt = performance.now()
-        onProgress?.(progress)
-      },
-    })
-    signal?.addEventListener('abort', onAbort, { once: true })
-    watch()
-    const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } }
-    send(transport, message).catch(fail)
+    const request = new DirectRequest(id, wire, client.transport as Transport, options, { resolve, reject })
+    request.send(message)
   })
+}
+
+interface Settle {
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** A class, because closures for each request would take longer than the rest. */
+class DirectRequest {
+  readonly #id: number
+  readonly #wire: Wire
+  readonly #transport: Transport
+  readonly #options: DirectOptions
+  readonly #settle: Settle
+  readonly #start = performance.now()
+  #heardAt = this.#start
+
+  constructor(id: number, wire: Wire, transport: Transport, options: DirectOptions, settle: Settle) {
+    this.#id = id
+    this.#wire = wire
+    this.#transport = transport
+    this.#options = options
+    this.#settle = settle
+  }
+
+  /** When it has taken too long, unless the server is heard before. */
+  get dueAt(): number {
+    const { timeoutMs, maxMs } = this.#options
+    return Math.min(this.#heardAt + timeoutMs, this.#start + maxMs)
+  }
+
+  send(message: object): void {
+    const { direct, deadlines } = this.#wire
+    direct.set(this.#id, this)
+    this.#options.signal?.addEventListener('abort', this, { once: true })
+    deadlines.watch(this.dueAt)
+    send(this.#transport, message).catch((error: unknown) => this.fail(error as Error))
+  }
+
+  /** Called with the message that has the id of the request. */
+  settle({ result, error }: Readonly<Record<string, unknown>>): void {
+    this.#end()
+    if (error === undefined) return this.#settle.resolve(result)
+    const { code, message, data } = isPlainObject(error) ? error : {}
+    this.#settle.reject(new WireError(typeof code === 'number' ? code : -32_603, String(message), data))
+  }
+
+  fail(error: Error): void {
+    this.#end()
+    this.#settle.reject(error)
+  }
+
+  hear(progress: Readonly<Record<string, unknown>>): void {
+    this.#heardAt = performance.now()
+    this.#options.onProgress?.(progress)
+  }
+
+  expire(now: number): void {
+    this.#cancel(new WireError(now - this.#start >= this.#options.maxMs ? 'OVERDUE' : 'REQUEST_TIMEOUT'))
+  }
+
+  /** Listens to the signal. */
+  handleEvent(): void {
+    this.#cancel(toError(this.#options.signal?.reason))
+  }
+
+  #cancel(why: Error): void {
+    this.fail(why)
+    void sendCancellation(this.#transport, this.#id, why)
+  }
+
+  #end(): void {
+    const { direct, deadlines } = this.#wire
+    direct.delete(this.#id)
+    if (direct.size === 0) deadlines.rest()
+    this.#options.signal?.removeEventListener('abort', this)
+  }
+}
+
+/** Ends requests that take too long, with one timer for all: creating and clearing a timer takes a tenth of a small call. */
+class Deadlines {
+  readonly #requests: ReadonlyMap<unknown, DirectRequest>
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #at = Infinity
+
+  constructor(requests: ReadonlyMap<unknown, DirectRequest>) {
+    this.#requests = requests
+  }
+
+  /** Looks at the requests at a time, or before. */
+  watch(dueAt: number): void {
+    if (dueAt < this.#at) this.#wait(dueAt)
+    // A process waits for its requests.
+    else this.#timer?.ref?.()
+  }
+
+  /** Nothing is left to wait for. The timer stays, for the next request. */
+  rest(): void {
+    this.#timer?.unref?.()
+  }
+
+  #wait(at: number): void {
+    clearTimeout(this.#timer)
+    this.#at = at
+    const left = Math.max(0, Math.ceil(at - performance.now()))
+    this.#timer = setTimeout(() => this.#look(), Math.min(left, MAX_TIMER_MS))
+  }
+
+  #look(): void {
+    this.#at = Infinity
+    this.#timer = undefined
+    const now = performance.now()
+    let next = Infinity
+    for (const request of Array.from(this.#requests.values())) {
+      if (request.dueAt <= now) request.expire(now)
+      else next = Math.min(next, request.dueAt)
+    }
+    if (next < Infinity) this.#wait(next)
+  }
 }
 
 async function send(transport: Transport, message: object): Promise<void> {

@@ -17,14 +17,16 @@ export class LineReader {
   }
 
   /** The lines that end in a chunk. */
-  *read(chunk: Buffer): Generator<Line> {
+  read(chunk: Buffer): readonly Line[] {
+    const lines: Line[] = []
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       this.#add(chunk.subarray(start, end))
       start = end + 1
-      yield this.#take()
+      lines.push(this.#take())
     }
-    this.#add(chunk.subarray(start))
+    if (start < chunk.length) this.#add(chunk.subarray(start))
+    return lines
   }
 
   #add(part: Buffer): void {

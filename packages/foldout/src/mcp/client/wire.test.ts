@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { McpClient } from './client.ts'
+import { requestOnWire, type DirectOptions } from './wire.ts'
+
+interface Sent {
+  readonly id?: number
+  readonly method: string
+  readonly params: { readonly name?: string; readonly requestId?: number; readonly _meta?: { progressToken: number } }
+}
+
+/** A client whose server answers only when the test does. */
+function createSilent() {
+  const sent: Sent[] = []
+  const transport: { send(message: Sent): Promise<void>; onmessage?(message: object): void } = {
+    async send(message) {
+      sent.push(message)
+    },
+  }
+  const client = { transport } as unknown as McpClient
+  const ask = (name: string, options: Partial<DirectOptions> = {}): Promise<unknown> =>
+    requestOnWire(
+      client,
+      'tools/call',
+      { name },
+      {
+        signal: undefined,
+        timeoutMs: 60_000,
+        maxMs: 60_000,
+        onProgress: undefined,
+        ...options,
+      },
+    )
+  const find = (name: string): Sent => sent.find(({ params }) => params.name === name)!
+  return {
+    sent,
+    ask,
+    answer: (name: string) => transport.onmessage?.({ jsonrpc: '2.0', id: find(name).id, result: { name } }),
+    report: (name: string) =>
+      transport.onmessage?.({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: find(name).id, progress: 1 },
+      }),
+  }
+}
+
+describe('requests that bypass the client', () => {
+  it('end each at its own time, whatever the order in which they were sent', async () => {
+    const { sent, ask } = createSilent()
+    const ended: string[] = []
+    const watch = (name: string, options: Partial<DirectOptions>): Promise<unknown> =>
+      ask(name, options).catch((error: { code: string }) => ended.push(`${name} ${error.code}`))
+    await Promise.all([
+      watch('slow', { timeoutMs: 250 }),
+      watch('fast', { timeoutMs: 30 }),
+      watch('overdue', { maxMs: 120 }),
+      delay(60).then(() => watch('later', { timeoutMs: 20 })),
+    ])
+    expect(ended).toEqual(['fast REQUEST_TIMEOUT', 'later REQUEST_TIMEOUT', 'overdue OVERDUE', 'slow REQUEST_TIMEOUT'])
+    const cancelled = sent.filter(({ method }) => method === 'notifications/cancelled')
+    expect(new Set(cancelled.map(({ params }) => params.requestId)).size).toBe(4)
+  })
+
+  it('are given more time by progress, and none of them by another one’s', async () => {
+    const { ask, report } = createSilent()
+    const ended: string[] = []
+    const heard = ask('heard', { timeoutMs: 150 }).catch(() => ended.push('heard'))
+    const quiet = ask('quiet', { timeoutMs: 150 }).catch(() => ended.push('quiet'))
+    await delay(100)
+    report('heard')
+    await Promise.all([heard, quiet])
+    expect(ended).toEqual(['quiet', 'heard'])
+  })
+
+  it('are answered, or stopped by their signal, and leave nothing on it', async () => {
+    const { sent, ask, answer } = createSilent()
+    const stop = new AbortController()
+    const first = ask('first', { signal: stop.signal })
+    answer('first')
+    expect(await first).toEqual({ name: 'first' })
+    const second = ask('second', { signal: stop.signal })
+    stop.abort(new Error('enough'))
+    await expect(second).rejects.toThrow('enough')
+    expect(sent.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1)
+  })
+})
