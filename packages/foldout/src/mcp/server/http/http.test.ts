@@ -158,7 +158,7 @@ describe('streamable HTTP', () => {
     expect((await post((await served.http()).url, initialize())).status).toBe(200)
   })
 
-  it('rejects a client that says too much about itself, whoever answers it', async () => {
+  it('rejects a client that says too much about itself, with and without the SDK', async () => {
     const { url } = await serve().http()
     const clientInfo = { name: 'raw', version: '1' }
     const begin = (capabilities: string, protocolVersion = '2025-11-25'): Promise<Sent> =>

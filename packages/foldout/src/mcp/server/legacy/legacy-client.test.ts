@@ -334,7 +334,7 @@ describe('a legacy client over HTTP', () => {
     expect((await post(url, rpc('ping'), headers)).status).toBe(404)
   })
 
-  it('has only one stream, whoever opens it', async () => {
+  it('has only one stream, from the SDK or without it', async () => {
     const { url } = await serve().http()
     const session = await openSession(url)
     // Without a version in the headers, the SDK answers.
