@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -68,6 +68,9 @@ function getImports(file: string): readonly Import[] {
   ]
 }
 
+/** The development dependencies of foldout-mcp that its build includes, so that users do not install them. */
+const BUNDLED = { commander: true, 'jsonc-parser': true, 'p-limit': true, valibot: true }
+
 describe('rooms', () => {
   it('every folder is listed', () => {
     const folders = new Set(files.map(getFolder))
@@ -113,7 +116,8 @@ describe('rooms', () => {
     const broken = tracked
       .filter((file) => file.startsWith(`${folder}src/`) && /\.m?ts$/.test(file) && existsSync(join(repository, file)))
       .flatMap((file) => {
-        const known = { ...dependencies, ...(/\.(test|fixtures)\.m?ts$/.test(file) ? devDependencies : {}) }
+        const isTest = /\.(test|fixtures)\.m?ts$/.test(file)
+        const known = { ...dependencies, ...(isTest ? devDependencies : BUNDLED) }
         const text = readFileSync(join(repository, file), 'utf8')
         const targets = getImports(relative(src, join(repository, file))).map(({ target }) => target)
         // An optional package may be missing, so it must be loaded where its absence is handled.
@@ -128,6 +132,17 @@ describe('rooms', () => {
           .map((target) => `${file} must not import ${target}`)
       })
     expect(broken).toEqual([])
+  })
+
+  it('the built foldout-mcp imports none of the packages that it includes', () => {
+    const dist = join(repository, 'packages/foldout-mcp/dist')
+    const names = Object.keys(BUNDLED).join('|')
+    const imports = readdirSync(dist)
+      .filter((name) => name.endsWith('.js'))
+      .filter((name) =>
+        new RegExp(`(?:from|import) ?\\(?"(?:${names})["/]`).test(readFileSync(join(dist, name), 'utf8')),
+      )
+    expect(imports).toEqual([])
   })
 
   it('foldout imports nothing from foldout-mcp', () => {
