@@ -38,15 +38,16 @@ const FIRST_LIST_MS = 5_000
 const WATCH_MS = 500
 
 /**
- * How much the heap may grow before a full collection. By default it first grows to a multiple of its size: a hundred
- * megabytes after a few thousand calls, in a program that runs beside every client.
+ * How memory may grow, in a program that runs beside every client. By default, the heap grows to a multiple of its size before
+ * a full collection: a hundred megabytes after a few thousand calls. And the space for new objects grows while many calls run,
+ * and never shrinks again: by 25 MB after 20,000 calls. Single calls are no slower in a small space, but loading this program is.
  */
-const HEAP_GROWTH = '--heap-growing-percent=30'
+const MEMORY_FLAGS = ['--heap-growing-percent=30', '--semi-space-growth-factor=1']
 
 /** `foldout serve`: runs the gateway over standard input and output, and over HTTP with `--http`. Returns when it ends. */
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stderr } = surroundings
-  setFlagsFromString(HEAP_GROWTH)
+  for (const flag of MEMORY_FLAGS) setFlagsFromString(flag)
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
