@@ -106,8 +106,10 @@ export async function explainMissing(id: string, gateways: GatewayRegister): Pro
   const mark = readMark(id)
   if (mark === undefined || mark === gateways.mark) return missing
   const known = await gateways.list().catch(() => [])
-  const found = known.find(({ name }) => name.startsWith(mark))
-  if (!found || found.state === 'gone') return `${missing} The gateway that began it has gone, and the task with it.`
+  // A gateway that serves over HTTP and standard input has a row for each.
+  const rows = known.filter(({ name, state }) => name.startsWith(mark) && state !== 'gone')
+  const found = rows.find(({ url }) => url !== undefined) ?? rows[0]
+  if (!found) return `${missing} The gateway that began it has gone, and the task with it.`
   const { host, pid, url } = found
   return `The task '${id}' runs at another gateway, which alone can answer for it: process ${pid} on ${host}${url === undefined ? '' : `, ${url}`}. Send requests of clients that use tasks to one gateway.`
 }
