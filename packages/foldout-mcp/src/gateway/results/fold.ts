@@ -2,7 +2,8 @@ import type { CallResult, ToolContent } from 'foldout/catalog'
 import { isObject, isSmall } from '../fields.ts'
 import { FIRST_TOKENS, KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
 import { countLines } from './thread/lines.ts'
-import { cutToTokens, formatNumber, loadCounter, type CountTokens } from './tokens.ts'
+import { cutToTokens, loadCounter, type CountTokens } from './tokens.ts'
+import { formatNumber } from '../fields.ts'
 
 /** A text that was folded out of a result, as described to the model. */
 export interface TakenText {

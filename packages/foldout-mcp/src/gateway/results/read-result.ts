@@ -14,7 +14,8 @@ import {
 } from '../shapes.ts'
 import { READ_TOKENS } from './limits.ts'
 import type { Reading, ReadingAnswer, ReadingEntry } from './thread/reading.ts'
-import { cutToTokens, formatNumber, type CountTokens } from './tokens.ts'
+import { cutToTokens, type CountTokens } from './tokens.ts'
+import { formatNumber } from '../fields.ts'
 
 export const READ_RESULT = 'read_result'
 

@@ -24,7 +24,3 @@ export function cutToTokens(text: string, tokens: number, count: CountTokens): s
   // Do not cut a surrogate pair.
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
 }
-
-export function formatNumber(count: number): string {
-  return count.toLocaleString('en-US')
-}

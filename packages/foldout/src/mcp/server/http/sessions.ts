@@ -239,10 +239,12 @@ class ServedSessions implements HttpSessions {
   }
 
   async #answer(session: HttpSession, { request, body }: SessionRequest): Promise<Response> {
-    const isGet = request.method === 'GET'
-    if (isGet && session.stream) return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
+    const isStream = request.method === 'GET'
+    if (isStream && (session.stream || session.isListening))
+      return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
+    // From now on, and not from the answer on: the next request may come before that.
+    session.isListening ||= isStream
     const done = this.#sessions.use(session.id, session)
-    let isStream = false
     const finish = (): void => {
       if (isStream) session.isListening = false
       done()
@@ -250,8 +252,6 @@ class ServedSessions implements HttpSessions {
     try {
       const { transport } = await session.wake()
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
-      isStream = isGet && response.ok
-      session.isListening ||= isStream
       return watchResponse(response, request, { done: finish, gone: () => cancelRequests(session, body) })
     } catch (error) {
       finish()
