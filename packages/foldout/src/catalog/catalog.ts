@@ -42,6 +42,7 @@ class LiveCatalog implements Catalog {
   readonly #byName = new Map<string, string>()
   /** The tools whose entries are missing or have an old name, by qualified name. */
   readonly #renamed = new Set<string>()
+  readonly #descriptions: Map<string, string>
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   /** Filled in the background, so the first search does not have to wait for all of it. */
@@ -55,6 +56,7 @@ class LiveCatalog implements Catalog {
 
   constructor(tools: readonly CatalogInput[], options: CatalogOptions) {
     this.#options = options
+    this.#descriptions = new Map(Object.entries(options.sources ?? {}))
     this.#index = createCatalogIndex<CatalogEntry>(
       {
         ...(options.embed === undefined ? {} : { embed: options.embed }),
@@ -168,8 +170,13 @@ class LiveCatalog implements Catalog {
     return true
   }
 
-  replace(source: string, tools: readonly CatalogInput[]): void {
+  replace(
+    source: string,
+    tools: readonly CatalogInput[],
+    { description }: { readonly description?: string } = {},
+  ): void {
     const name = toVisibleText(source)
+    if (description !== undefined) this.#descriptions.set(source, description)
     for (const entry of this.#getEntries().values()) if (entry.source === name) this.#drop(entry)
     this.#broken = this.#broken.filter((tool) => tool.source !== name)
     this.#take(tools, { ...this.#reading, source })
@@ -298,8 +305,11 @@ class LiveCatalog implements Catalog {
   #countSources(): CatalogSource[] {
     const counts = new Map<string, number>()
     for (const { source } of this.tools) if (source !== undefined) counts.set(source, (counts.get(source) ?? 0) + 1)
-    const descriptions = new Map(Object.entries(this.#options.sources ?? {}))
-    return Array.from(counts, ([name, tools]) => ({ name, description: descriptions.get(name), tools })).sort(byName)
+    return Array.from(counts, ([name, tools]) => ({
+      name,
+      description: this.#descriptions.get(name),
+      tools,
+    })).sort(byName)
   }
 
   #metadata(declared: string, qualified: string): ToolMetadata | undefined {

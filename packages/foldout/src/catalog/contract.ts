@@ -93,8 +93,8 @@ export interface Catalog {
   add(tools: readonly CatalogInput[]): void
   /** Removes a tool, by the name that models see or by its qualified name. Returns whether it existed. */
   remove(name: string): boolean
-  /** Replaces all tools of a source. */
-  replace(source: string, tools: readonly CatalogInput[]): void
+  /** Replaces all tools of a source, and its description if one is given. */
+  replace(source: string, tools: readonly CatalogInput[], about?: { readonly description?: string }): void
   /** Calls a listener for every event. Returns a function that stops it. */
   subscribe(listener: (event: CatalogEvent) => void): () => void
   /** Passes an event to all listeners. Exposures use it. */

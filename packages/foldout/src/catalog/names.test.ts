@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { META_TOOL_NAMES, createNameTable, getQualifiedName } from './names.ts'
+import { META_TOOL_NAMES, createNameTable, getQualifiedName, listModelNames } from './names.ts'
 
 type Identity = readonly [source: string | undefined, declared: string]
 
@@ -51,6 +51,16 @@ const identities: fc.Arbitrary<readonly Identity[]> = fc.uniqueArray(fc.oneof(cr
 })
 
 describe('R43 names', () => {
+  it('R43 R56 are among those that a tool may have', () => {
+    fc.assert(
+      fc.property(identities, (tools) => {
+        const names = getNames(tools)
+        for (const [from, name] of tools)
+          expect(listModelNames(from, name)).toContain(names[getQualifiedName(from, name)])
+      }),
+    )
+  })
+
   it('R43 are the declared ones if these are unique and valid', () => {
     expect(
       getNames([

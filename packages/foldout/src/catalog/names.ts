@@ -25,6 +25,18 @@ export function getQualifiedName(source: string | undefined, declared: string): 
   return source === undefined ? plain : `${source}/${plain}`
 }
 
+/**
+ * Returns every name under which models may see a tool. Which one it is depends on the other tools of the catalog. Use
+ * it to recognize a tool in a rule or a filter.
+ *
+ * @example
+ * listModelNames('files', 'delete.all') // => [ 'delete_all', 'files__delete_all', 'files__delete_all__119c0643' ]
+ */
+export function listModelNames(source: string | undefined, declared: string): readonly string[] {
+  const named = nameTool(source, declared)
+  return [named.short, named.long, addHash(named)]
+}
+
 interface Named {
   readonly qualified: string
   readonly short: string
@@ -49,10 +61,9 @@ export function createNameTable(): NameTable {
   const byLong = new NameGroups()
   return {
     add(source, declared) {
-      const qualified = getQualifiedName(source, declared)
-      const short = toSafeName(declared)
-      const long = `${source === undefined ? 'tool' : toSafeName(source)}__${short}`
-      tools.set(qualified, { qualified, short, long })
+      const named = nameTool(source, declared)
+      const { qualified, short, long } = named
+      tools.set(qualified, named)
       const sharingShort = byShort.add(short, qualified)
       const sharingLong = byLong.add(long, qualified)
       // Most names are unique, and catalogs are large.
@@ -83,9 +94,19 @@ export function createNameTable(): NameTable {
       const { short, long } = named
       if (byShort.count(short) === 1 && fits(short)) return short
       if (byLong.count(long) === 1 && byShort.count(long) === 0 && fits(long)) return long
-      return `${shortenLong(named)}__${hash(qualified)}`
+      return addHash(named)
     },
   }
+}
+
+function nameTool(source: string | undefined, declared: string): Named {
+  const short = toSafeName(declared)
+  const long = `${source === undefined ? 'tool' : toSafeName(source)}__${short}`
+  return { qualified: getQualifiedName(source, declared), short, long }
+}
+
+function addHash(named: Named): string {
+  return `${shortenLong(named)}__${hash(named.qualified)}`
 }
 
 /** The beginning of a name with a hash. What a tool does says more than where it comes from. */

@@ -7,6 +7,7 @@
 export { createCatalog } from '../catalog/catalog.ts'
 export type { Approval, ApprovalOptions } from '../catalog/approval.ts'
 export type { Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
+export { listModelNames } from '../catalog/names.ts'
 export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
 export {

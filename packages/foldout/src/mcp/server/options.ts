@@ -54,9 +54,9 @@ export interface ServeMcpOptions {
   }
   /**
    * Identifies the sender of a request over HTTP, or rejects it. Required on addresses that other machines can reach,
-   * unless `allowedHosts` is given.
+   * unless `allowedHosts` is given. It is read for each request, so a getter may change it while the server runs.
    */
-  readonly authorize?: Authorize
+  readonly authorize?: Authorize | undefined
   /** Options for sessions over HTTP, and for clients without sessions. */
   readonly sessions?: HttpSessionOptions
   /** Limits for event streams over HTTP. Further streams are rejected with 429 or 503 and `retry-after`. */

@@ -7,7 +7,7 @@ import type { ServeMcpOptions } from '../options.ts'
 import { loadServerSdk, type ServerSdk } from '../sdk.ts'
 import { createModernServer } from '../sdk-server.ts'
 import { watchList, type ClientView, type ClientViews } from '../views.ts'
-import { isAuthorized, refuseUnauthorized } from './authorize.ts'
+import { isAuthorized, refuseUnauthorized, type Authorize } from './authorize.ts'
 import { answerDirectly, type Identify, type NodeCall } from './direct-http.ts'
 import { toPeer } from './peer.ts'
 import { httpError, refuseLongBody } from './response.ts'
@@ -48,11 +48,13 @@ export function createEndpoint(views: ClientViews, options: ServeMcpOptions): En
   const getModern = (sdk: ServerSdk): ModernHandler =>
     (modern ??= createModernHandler(sdk, views, options, streams.limits.max))
 
-  const { authorize } = options
-  const identify: Identify = (getRequest, address) =>
-    authorize ? identifyBy(authorize, getRequest) : { peer: toPeer(address), principal: undefined }
+  const identify: Identify = (getRequest, address) => {
+    // Not read in advance: a server may begin to require it while it runs.
+    const { authorize } = options
+    return authorize ? identifyBy(authorize, getRequest) : { peer: toPeer(address), principal: undefined }
+  }
 
-  async function identifyBy(ask: NonNullable<typeof authorize>, getRequest: () => Request): Promise<Caller | Response> {
+  async function identifyBy(ask: Authorize, getRequest: () => Request): Promise<Caller | Response> {
     const authorization = await ask(getRequest())
     if (!isAuthorized(authorization)) return refuseUnauthorized(authorization)
     return { peer: authorization.principal, principal: authorization.principal }

@@ -86,14 +86,18 @@ export interface ListenOptions extends HttpOptions {
  * const { close } = await listenForMcp(async (path) => servers.get(path), { port: 3000 })
  */
 export async function listenForMcp(
-  find: (path: string) => Promise<Pick<ServedMcp, 'handle'> | undefined>,
+  find: (path: string) => FoundServer | Promise<FoundServer>,
   options: ListenOptions = {},
 ): Promise<ServedHttp> {
-  return listenOverHttp(async (path) => {
-    const served = await find(path)
-    return served && ((request, response) => served.handle(request, response))
+  const toHandler = (served: FoundServer): NodeHandler | undefined =>
+    served && ((request, response) => served.handle(request, response))
+  return listenOverHttp((path) => {
+    const found = find(path)
+    return found instanceof Promise ? found.then(toHandler) : toHandler(found)
   }, options)
 }
+
+type FoundServer = Pick<ServedMcp, 'handle'> | undefined
 
 type FindHandler = (path: string) => NodeHandler | undefined | Promise<NodeHandler | undefined>
 
