@@ -77,7 +77,7 @@ async function buildProgram(folder) {
   await bundle(
     folder,
     { main: join(folder, 'src/cli/main.ts'), ...entries },
-    { chunkFileNames: 'shared-[name].js' },
+    { chunkFileNames: 'shared-[name].js', codeSplitting: { groups: createProgramGroups(folder) } },
     'node',
   )
   const worker = join(folder, 'src/gateway/results/thread/worker.ts')
@@ -173,6 +173,19 @@ function createGroups(folder) {
     name: (id, context) => (entries.every((entry) => reaches(entry, id, context)) ? name : null),
   }))
   return [...common, { name: 'search-words', priority: 0, test: SEARCH_WORDS }]
+}
+
+/** A start of the gateway loads two files instead of twenty: finding and reading a small file takes as long as compiling it. */
+function createProgramGroups(folder) {
+  const reached = new Map()
+  return ['main', 'serve'].map((name, i) => ({
+    debugName: name,
+    priority: 2 - i,
+    name(id, context) {
+      if (!reached.has(name)) reached.set(name, findReached(join(folder, `src/cli/${name}.ts`), context))
+      return reached.get(name).has(id) ? `${name}-parts` : null
+    },
+  }))
 }
 
 function findReached(entry, context) {

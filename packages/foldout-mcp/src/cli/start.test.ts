@@ -82,6 +82,6 @@ describe('a start from the cache', () => {
     const packages = files.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])
     expect([...new Set(packages)]).toEqual(['tokenx'])
     // Every file takes time to find and read.
-    expect(files.length).toBeLessThan(25)
+    expect(files.length).toBeLessThan(16)
   })
 })
