@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Catalog, Encoder } from 'foldout/catalog'
 import type { MiniLm } from 'foldout/minilm'
 import { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
+import { DEFAULT_CONFIGS } from '../gateway/config/own-entry.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
@@ -51,8 +52,6 @@ export interface OpenSession {
   /** Shows the progress of a slow step. */
   readonly progress: Progress
 }
-
-export const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
 
 /** Finds out the tools of all servers, lets a command use them, and stops everything it started, even on failure. */
 export async function withServers<Result>(

@@ -4,7 +4,8 @@ import type { GatewayConfig } from '../gateway/config/config.ts'
 import { createSecrets } from '../gateway/policy/secrets.ts'
 import type { GatewayStore } from '../gateway/store/contract.ts'
 import { fillStore, openStore, type StoreSettings } from '../gateway/store/open.ts'
-import { DEFAULT_CONFIGS, type Surroundings } from './session.ts'
+import { DEFAULT_CONFIGS } from '../gateway/config/own-entry.ts'
+import type { Surroundings } from './session.ts'
 import { toLine } from './text.ts'
 
 /** The store a command works with. */

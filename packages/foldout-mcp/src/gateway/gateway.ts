@@ -3,25 +3,31 @@ import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
-import { isSamePolicy, isSameView, UsageError, type GatewayConfig } from './config/config.ts'
+import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './events.ts'
+import { FirstStarts } from './first-starts.ts'
 import { Policy } from './policy/policy.ts'
+import { IdleNames } from './policy/idle-names.ts'
 import { listIdleRules } from './policy/rules.ts'
 import { createSecrets, type Secrets } from './policy/secrets.ts'
 import type { GatewayStore } from './store/contract.ts'
-import { fillStore, openStore, type StoreSettings } from './store/open.ts'
+import { openStore, readStoreSettings, type StoreSettings } from './store/open.ts'
 import { listenHttp } from './serve/http.ts'
 import { FOLD_TOKENS } from './results/limits.ts'
 import { Results } from './results/results.ts'
 import { explainMissing } from './serve/tasks.ts'
-import { createView, type View } from './serve/view.ts'
-import { GatewayServer, type GatewayServerOptions } from './server.ts'
+import { createExposure } from './serve/expose.ts'
+import { createView, getViewSettings, type View, type ViewSettings } from './serve/view.ts'
+import { Views } from './serve/views.ts'
+import { GatewayServer } from './server.ts'
+import type { GatewayServerOptions } from './server-options.ts'
 import { UpstreamError } from './upstreams/connection.ts'
 import { createHeldPost } from './upstreams/held-post.ts'
-import { DEFAULT_TIMEOUT_MS, MOST_STARTING, WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
+import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
+import { createLoopGuard, type LoopGuard } from './upstreams/process/loop-guard.ts'
 import { createProcessGuard } from './upstreams/process/process-guard.ts'
 import { readVersion } from './surroundings.ts'
 
@@ -46,7 +52,7 @@ export async function createGateway(
   const config = toConfig(definition)
   const secrets = createSecrets()
   let started: RunningGateway | undefined
-  const settings = readStore(config, options, secrets)
+  const settings = readStoreSettings(config, options, secrets)
   const store = await openStore(settings, {
     env: options.env ?? process.env,
     cache: options.cache,
@@ -70,22 +76,20 @@ interface GatewayParts {
   readonly settings: StoreSettings | undefined
 }
 
-/** The store that a configuration names. From now on, its password is treated as a secret. */
-function readStore(config: GatewayConfig, options: GatewayOptions, secrets: Secrets): StoreSettings | undefined {
-  const { env = process.env, root = process.cwd() } = options
-  return fillStore(options.store ?? config.store, { env, root }, secrets)
-}
-
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #parts: GatewayParts
   readonly #serverOptions: GatewayServerOptions
   readonly #policy: Policy
   readonly #servers = new Map<string, GatewayServer>()
-  readonly #views = new Map<string, Promise<View>>()
+  readonly #views = new Views((preset) => this.#createView(preset))
   readonly #open = new Set<{ close(): Promise<void> }>()
-  readonly #starting = new Set<Promise<void>>()
+  /** The presets of the clients over stdio. */
+  readonly #overStdio = new Map<McpConnection, string>()
+  readonly #loop: LoopGuard
+  readonly #starts = new FirstStarts((server) => this.#isClosed || this.#servers.get(server.name) !== server)
   readonly #results: Results
+  #idleNames: IdleNames | undefined
   /** Servers of an update that is not done yet. */
   readonly #pending = new Set<GatewayServer>()
   #isClosed = false
@@ -97,6 +101,7 @@ class RunningGateway implements Gateway {
   constructor(options: GatewayOptions, parts: GatewayParts) {
     const { env = process.env, root = process.cwd(), timeoutMs = DEFAULT_TIMEOUT_MS } = options
     const { store, secrets } = parts
+    this.#loop = createLoopGuard(env)
     this.#options = options
     this.#parts = parts
     this.#results = new Results(store.results, (message) => this.complain(message))
@@ -110,6 +115,7 @@ class RunningGateway implements Gateway {
       store,
       post: store.isShared ? createHeldPost(() => store.openSessions()) : undefined,
       guard: createProcessGuard(),
+      loop: this.#loop,
       variables: { env, root },
       secrets,
       getPinMode: () => this.#pinMode,
@@ -118,10 +124,7 @@ class RunningGateway implements Gateway {
       turn: pLimit(MOST_STARTING),
       onEvent: (event) => this.#report(event),
       onTools: (server) => this.#show(server),
-      onNotification: (server, method, params, client) => {
-        for (const view of this.#views.values())
-          void view.then((made) => made.hear(server, method, params, client)).catch(() => undefined)
-      },
+      onNotification: (server, method, params, client) => this.#views.hear(server, method, params, client),
     }
   }
 
@@ -147,13 +150,16 @@ class RunningGateway implements Gateway {
   }
 
   async getCatalog({ preset = '' }: ViewChoice = {}): Promise<Catalog> {
-    return (await this.#getView(preset)).catalog
+    return (await this.#views.get(preset)).catalog
   }
 
   async stdio({ preset = '', ...streams }: StdioOptions & ViewChoice = {}): Promise<McpConnection> {
-    const { served } = await this.#getView(preset)
+    const { served } = await this.#views.get(preset)
     void this.#join(undefined)
-    return this.#keep(await served.stdio(streams))
+    const connection = this.#keep(await served.stdio(streams))
+    this.#overStdio.set(connection, preset)
+    void connection.closed.then(() => this.#overStdio.delete(connection))
+    return connection
   }
 
   async http(options: Omit<HttpOptions, 'path'> = {}): Promise<ServedHttp> {
@@ -166,7 +172,8 @@ class RunningGateway implements Gateway {
       ...options,
       publicUrl,
       isProtected: tokens !== undefined && tokens.length > 0,
-      find: async (preset) => (await this.#findView(preset))?.served,
+      find: (preset) =>
+        preset === '' || this.#requireConfig().presets.has(preset) ? this.#views.find(preset) : undefined,
     })
     void this.#join(publicUrl ?? listening.url)
     return this.#keep(listening)
@@ -180,12 +187,8 @@ class RunningGateway implements Gateway {
       .catch((error: Error) => this.complain(`The gateway does not appear in the fleet: ${error.message}`))
   }
 
-  async ready(withinMs = Infinity): Promise<void> {
-    const all = Promise.all(this.#starting)
-    if (withinMs === Infinity) return void (await all)
-    let timer: ReturnType<typeof setTimeout> | undefined
-    await Promise.race([all, new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))])
-    clearTimeout(timer)
+  ready(withinMs = Infinity): Promise<void> {
+    return this.#starts.wait(withinMs)
   }
 
   hideSecrets(text: string): string {
@@ -204,8 +207,7 @@ class RunningGateway implements Gateway {
     await Promise.allSettled(Array.from(this.#pending, (server) => server.close()))
     await this.#updating
     await Promise.allSettled(Array.from(this.#open, (one) => one.close()))
-    const views = await Promise.allSettled(this.#views.values())
-    await Promise.allSettled(views.flatMap((view) => (view.status === 'fulfilled' ? [view.value.served.close()] : [])))
+    await this.#views.close()
     await Promise.allSettled(Array.from(this.#servers.values(), (server) => server.close()))
     await this.#results.close()
     await this.#policy.close()
@@ -216,23 +218,24 @@ class RunningGateway implements Gateway {
     const before = this.#config
     this.#policy.learn(config)
     this.#policy.check(config)
-    if (before && !isDeepStrictEqual(readStore(config, this.#options, this.#parts.secrets), this.#parts.settings))
+    if (
+      before &&
+      !isDeepStrictEqual(readStoreSettings(config, this.#options, this.#parts.secrets), this.#parts.settings)
+    )
       throw new UsageError('The "store" cannot be changed while the gateway runs. Restart the gateway.')
     const tokens = this.#isOverHttp ? this.#policy.readTokens(config) : []
     if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
       throw new UsageError('The tokens of "http" cannot be removed while the gateway listens. Restart the gateway.')
-    const known = new Map(before?.servers.map((server) => [server.name, server]))
-    const isSamePin = before?.pin === config.pin
-    const kept = new Set(
-      config.servers
-        .filter(
-          (server) => isDeepStrictEqual(known.get(server.name), server) && (isSamePin || server.pin !== undefined),
-        )
-        .map(({ name }) => name),
-    )
+    await this.#checkViews(config)
+    const servers = config.servers.filter((server) => !this.#loop.includes(server))
+    const kept = servers.filter((server) => {
+      const running = this.#servers.get(server.name)
+      const isSamePin = before?.pin === config.pin || server.pin !== undefined
+      return running && isSamePin && isSameProcess(running.config, server)
+    })
     this.#pinMode = config.pin
-    const added = config.servers
-      .filter(({ name }) => !kept.has(name))
+    const added = servers
+      .filter((server) => !kept.includes(server))
       .map((server) => new GatewayServer(server, this.#serverOptions))
     for (const server of added) this.#pending.add(server)
     try {
@@ -250,17 +253,48 @@ class RunningGateway implements Gateway {
     this.#config = config
     this.#policy.update(config)
     this.#policy.useTokens(tokens)
-    for (const message of listIdleRules(config)) this.complain(message)
-    for (const message of config.doubts) this.#report({ type: 'problem', server: undefined, message })
-    for (const { name, reason } of config.invalid) this.#report({ type: 'problem', server: name, message: reason })
-    const removed = [...this.#servers.values()].filter(({ name }) => !kept.has(name))
+    this.#reportMistakes(config)
+    const names = new Set(kept.map(({ name }) => name))
+    const removed = [...this.#servers.values()].filter(({ name }) => !names.has(name))
     for (const { name } of removed) this.#servers.delete(name)
+    for (const server of kept) this.#servers.get(server.name)?.adopt(server)
     for (const server of added) this.#servers.set(server.name, server)
-    await this.#refreshViews(before, config)
-    for (const { name } of removed) if (!this.#servers.has(name)) this.#hide(name)
+    await this.#views.update((preset) => this.#getSettings(preset))
+    for (const { name } of removed.filter((server) => !this.#servers.has(server.name))) {
+      this.#report({ type: 'server/removed', server: name })
+      this.#views.hide(name)
+    }
     for (const server of added) this.#begin(server)
-    if (before && !isSamePolicy(before, config)) for (const server of this.#servers.values()) this.#show(server)
+    const isNewPolicy = before && !isSamePolicy(before, config)
+    for (const server of this.#servers.values()) {
+      if (isNewPolicy) this.#show(server)
+      else this.#reportIdleNames(server)
+    }
     await Promise.allSettled(removed.map((server) => server.close()))
+  }
+
+  /** Rejects a configuration that the connected clients cannot be served with. */
+  async #checkViews(config: GatewayConfig): Promise<void> {
+    for (const preset of this.#overStdio.values())
+      if (preset !== '' && !config.presets.has(preset))
+        throw new UsageError(`The preset '${preset}' cannot be removed while a client uses it. Restart the gateway.`)
+    const settings = this.#views.presets.map((preset) => getViewSettings(config, preset, this.#options))
+    // An exposure may need a package that is not installed.
+    await Promise.all(settings.map((one) => one && createExposure(one.expose)))
+  }
+
+  #reportIdleNames({ name, config, snapshot }: GatewayServer): void {
+    for (const message of (snapshot && this.#idleNames?.findNew({ config, tools: snapshot.tools })) ?? [])
+      this.#report({ type: 'problem', server: name, message })
+  }
+
+  #reportMistakes(config: GatewayConfig): void {
+    this.#idleNames = new IdleNames(config)
+    for (const message of [...listIdleRules(config), ...config.doubts]) this.complain(message)
+    const reason = 'It starts this gateway itself, so it is left out.'
+    const loops = config.servers.filter((server) => this.#loop.includes(server))
+    for (const { name: server, reason: message } of [...config.invalid, ...loops.map(({ name }) => ({ name, reason }))])
+      this.#report({ type: 'problem', server, message })
   }
 
   #refuseClosed(): void {
@@ -284,55 +318,33 @@ class RunningGateway implements Gateway {
     const { isFresh = false } = this.#options
     if (server.config.isRequired || !(isFresh || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
-    // Its state says why, if it does not start.
     const isShared = !isFresh && server.config.start === 'lazy'
-    const start = (isShared ? server.learn() : server.start()).catch(() => undefined)
-    if (isKnown) return
-    this.#starting.add(start)
-    void start.finally(() => this.#starting.delete(start))
+    const start = isShared ? server.learn() : server.start()
+    // Its state says why, if it does not start.
+    if (isKnown) start.catch(() => undefined)
+    else this.#starts.add(server, start)
   }
 
-  /** Closes the views of removed presets, and those whose settings changed, which are re-created for the next client. */
-  async #refreshViews(before: GatewayConfig | undefined, after: GatewayConfig): Promise<void> {
-    for (const [preset, view] of this.#views) {
-      if (before && isSameView(preset, before, after)) continue
-      this.#views.delete(preset)
-      await view.then(({ served }) => served.close()).catch(() => undefined)
-    }
-  }
-
-  async #findView(preset: string): Promise<View | undefined> {
-    const { presets } = this.#requireConfig()
-    return preset === '' || presets.has(preset) ? this.#getView(preset) : undefined
-  }
-
-  #getView(preset: string): Promise<View> {
-    const known = this.#views.get(preset)
-    if (known) return known
-    if (this.#isClosed) return Promise.reject(new Error('The gateway is closed.'))
-    const view = this.#createView(preset)
-    this.#views.set(preset, view)
-    view.catch(() => this.#views.delete(preset))
-    return view
+  #getSettings(preset: string): ViewSettings | undefined {
+    return getViewSettings(this.#requireConfig(), preset, this.#options)
   }
 
   async #createView(name: string): Promise<View> {
-    const { presets, expose, instructions } = this.#requireConfig()
-    const preset = name === '' ? {} : presets.get(name)
-    if (!preset)
+    this.#refuseClosed()
+    const { presets } = this.#requireConfig()
+    const settings = this.#getSettings(name)
+    if (!settings)
       throw new UsageError(
         `Unknown preset '${name}'. ${presets.size === 0 ? 'The configuration has none.' : `Choose from: ${[...presets.keys()].join(', ')}.`}`,
       )
     const { store } = this.#parts
     return createView({
+      ...settings,
       name,
-      preset,
       policy: this.#policy,
       explainTask: (id) => explainMissing(id, store.gateways),
       sessions: store.isShared ? await store.openSessions() : undefined,
       onTraffic: this.#options.onTraffic,
-      expose: this.#options.expose ?? preset.expose ?? expose,
-      instructions: preset.instructions ?? instructions,
       getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
       embed: this.#options.embed,
@@ -345,8 +357,8 @@ class RunningGateway implements Gateway {
           ),
       }),
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
-      isStarting: () => this.#starting.size > 0,
-      untilStarted: () => this.ready(WAIT_FOR_TOOLS_MS),
+      listStarting: () => this.#starts.list(),
+      untilStarted: () => this.#starts.waitForSearch(),
     })
   }
 
@@ -361,12 +373,8 @@ class RunningGateway implements Gateway {
 
   #show(server: GatewayServer): void {
     if (this.#servers.get(server.name) !== server) return
-    for (const view of this.#views.values()) void view.then((made) => made.show(server)).catch(() => undefined)
-  }
-
-  #hide(name: string): void {
-    this.#report({ type: 'server/removed', server: name })
-    for (const view of this.#views.values()) void view.then((made) => made.hide(name)).catch(() => undefined)
+    this.#views.show(server)
+    this.#reportIdleNames(server)
   }
 
   #keep<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {

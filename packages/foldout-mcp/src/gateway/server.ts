@@ -1,59 +1,27 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { requestFromMcp } from 'foldout/mcp'
 import { createSignIns, type SignIns } from './auth/sign-in.ts'
 import type { ServerConfig } from './config/config.ts'
-import type { PinMode } from './config/definition.ts'
 import { dependsOnRoot, fillServer, type FilledStdioServer } from './config/fill-server.ts'
-import type { Variables } from './config/variables.ts'
-import type { GatewayEvent } from './events.ts'
 import { limitCall } from './policy/call-limits.ts'
 import { hashJson } from './policy/hash.ts'
 import { ServerPins } from './policy/pins/server-pins.ts'
-import type { Secrets } from './policy/secrets.ts'
-import type { GatewayStore } from './store/contract.ts'
+import type { GatewayServerOptions } from './server-options.ts'
 import { isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
 import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
-import type { HeldPost } from './upstreams/held-post.ts'
-import type { ProcessGuard } from './upstreams/process/process-guard.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
-import { Upstream, type Turn, type UpstreamState } from './upstreams/upstream.ts'
+import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
 import type { UseContext } from './upstreams/uses.ts'
-
-export interface GatewayServerOptions {
-  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns' | 'gateways'>
-  /** Passes answers of clients on between gateways, if there are several. */
-  readonly post: HeldPost | undefined
-  readonly guard: ProcessGuard
-  readonly variables: Variables
-  readonly version: string
-  readonly secrets: Secrets
-  /** What to do about definitions that were not accepted, unless the server's own settings say it. */
-  getPinMode(): PinMode
-  /** How long the server may take to start and to list its tools. */
-  readonly timeoutMs: number
-  /** Runs a start when it is this server's turn. */
-  readonly turn: Turn
-  onEvent(event: GatewayEvent): void
-  /** Called when the server's tools, resources or prompts have changed. */
-  onTools(server: GatewayServer): void
-  /** Called with the server's notifications, except those that belong to a running call. */
-  onNotification(
-    server: GatewayServer,
-    method: string,
-    params: Readonly<Record<string, unknown>>,
-    /** The only client it is for. */
-    client?: string,
-  ): void
-}
 
 /** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer {
-  readonly config: ServerConfig
+  #config: ServerConfig
   readonly tasks: Tasks
   readonly #options: GatewayServerOptions
   readonly #upstreams: UpstreamPool
@@ -73,7 +41,7 @@ export class GatewayServer {
   readonly #named = new Set<string>()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
-    this.config = config
+    this.#config = config
     this.#options = options
     this.tasks = new Tasks(options.store.gateways.mark)
     this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
@@ -98,8 +66,19 @@ export class GatewayServer {
     })
   }
 
+  get config(): ServerConfig {
+    return this.#config
+  }
+
   get name(): string {
-    return this.config.name
+    return this.#config.name
+  }
+
+  /** Applies settings that need no other process. */
+  adopt(config: ServerConfig): void {
+    if (isDeepStrictEqual(config, this.#config)) return
+    this.#config = config
+    if (this.#snapshot) this.#take(this.#snapshot)
   }
 
   /** The tools, with the configuration's overrides. */
@@ -285,7 +264,7 @@ export class GatewayServer {
   }
 
   #createUpstream({ root, forwarded, onStopped }: WantedUpstream): Upstream {
-    const { variables, timeoutMs, version, guard, turn, secrets, onEvent, onNotification } = this.#options
+    const { variables, timeoutMs, version, guard, loop, turn, secrets, onEvent, onNotification } = this.#options
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
       prepare: (connection) => this.#prepare(connection),
@@ -310,7 +289,7 @@ export class GatewayServer {
       },
       timeoutMs,
       version,
-      guard,
+      guard: { ...guard, marker: { ...guard.marker, ...loop.mark(this.#config) } },
       signIns: this.#signIns,
       turn,
       getEra: () => this.#snapshot?.era,

@@ -119,21 +119,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Whether two configurations lead to the same view of a preset. Rules do not matter: they apply immediately. */
-export function isSameView(preset: string, before: GatewayConfig, after: GatewayConfig): boolean {
-  return (
-    before.expose === after.expose &&
-    before.instructions === after.instructions &&
-    before.foldResults === after.foldResults &&
-    isDeepStrictEqual(before.http, after.http) &&
-    isDeepStrictEqual(withoutRules(before.presets.get(preset)), withoutRules(after.presets.get(preset)))
-  )
+/** Whether a server with other settings can go on with the process or connection it has. */
+export function isSameProcess(before: ServerConfig, after: ServerConfig): boolean {
+  return isDeepStrictEqual(withoutShown(before), withoutShown(after))
 }
 
-function withoutRules(preset: PresetDefinition | undefined): object | undefined {
-  if (!preset) return undefined
-  const { rules: _, ...others } = preset
-  return others
+/** What a process depends on. The rest changes only what clients see. */
+function withoutShown(server: ServerConfig): object {
+  return { ...server, overrides: undefined, description: undefined, foldResults: undefined, maxResultBytes: undefined }
 }
 
 /** Whether the same rules apply, to all presets and to each of them. */

@@ -30,3 +30,26 @@ export function findLostName(value: object, settings: readonly string[]): string
   }
   return undefined
 }
+
+const MAX_REPEATED = 5
+
+/** Names that an object has twice, such as `mcpServers.github`. Only the last of them counts, which is easily missed. */
+export function findRepeatedNames(root: Node): readonly string[] {
+  const repeated = new Set<string>()
+  const waiting: { readonly path: readonly string[]; readonly node: Node }[] = [{ path: [], node: root }]
+  for (let next = waiting.pop(); next && repeated.size < MAX_REPEATED; next = waiting.pop()) {
+    const { path, node } = next
+    const names = new Set<string>()
+    for (const { children: [key, content] = [] } of node.type === 'object' ? (node.children ?? []) : []) {
+      const name = String(key?.value)
+      const inner = [...path, name]
+      if (names.has(name)) repeated.add(inner.join('.'))
+      names.add(name)
+      // Deeper than the settings of a tool's parameter, nothing belongs to the gateway.
+      if (content && inner.length < MAX_SETTING_DEPTH) waiting.push({ path: inner, node: content })
+    }
+  }
+  return [...repeated]
+}
+
+const MAX_SETTING_DEPTH = 7

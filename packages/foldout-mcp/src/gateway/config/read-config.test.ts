@@ -237,6 +237,32 @@ export default defineGateway({ mcpServers: { typed: { command: 'a' } } })`,
     expect((await readGatewayConfig([file])).servers).toMatchObject([{ name: 'a' }])
   })
 
+  it('are questioned if they have a name twice', async () => {
+    const text = '{"mcpServers":{"a":{"command":"x"},"b":{"command":"y","env":{"K":"1","K":"2"}},"a":{"command":"z"}}}'
+    const file = write('repeated.json', text)
+    const { servers, doubts } = await readGatewayConfig([file])
+    expect(servers).toMatchObject([{ command: 'z' }, { command: 'y' }])
+    expect(doubts).toEqual([
+      `${file} has "mcpServers.a" more than once. Only the last one is used.`,
+      `${file} has "mcpServers.b.env.K" more than once. Only the last one is used.`,
+    ])
+  })
+
+  it.each([
+    { command: 'npx', args: ['-y', 'foldout-mcp@0.1.0', 'serve', '--config', '<file>'] },
+    { command: 'foldout', args: ['serve', '-c', 'own.json'], cwd: '<folder>' },
+    { command: '/usr/bin/node', args: ['/opt/bin/foldout.js', 'serve', '--config=<file>'] },
+  ])('leave out the gateway itself: %j', async ({ command, args, cwd }) => {
+    const fillIn = (text: string): string =>
+      text.replace('<file>', join(folder, 'own.json')).replace('<folder>', folder)
+    const self = { command, args: args.map(fillIn), ...(cwd === undefined ? {} : { cwd: fillIn(cwd) }) }
+    const other = { command: 'foldout', args: ['serve', '--config', '/team/foldout.config.json'] }
+    const file = write('own.json', JSON.stringify({ mcpServers: { self, other, a: { command: 'x' } } }))
+    const { servers, doubts } = await readGatewayConfig([file])
+    expect(servers.map(({ name }) => name)).toEqual(['other', 'a'])
+    expect(doubts).toEqual([`The server 'self' in ${file} starts this gateway itself, so it is left out.`])
+  })
+
   it('are merged by server, and later ones win', async () => {
     const first = write('a.json', '{"mcpServers": {"one": {"command": "a"}, "two": {"args": []}}, "expose": "all"}')
     const second = write(

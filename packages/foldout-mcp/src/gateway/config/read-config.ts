@@ -8,7 +8,8 @@ import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
-import { findLostName, toValue } from './names.ts'
+import { findLostName, findRepeatedNames, toValue } from './names.ts'
+import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../shapes.ts'
 import {
   findDoubts,
@@ -35,10 +36,23 @@ export async function readGatewayConfig(files: readonly string[]): Promise<Gatew
   const parts: GatewayConfig[] = []
   for (const file of files) {
     const folder = dirname(resolve(file))
-    const definition = MODULES.has(extname(file)) ? await loadModule(file) : parseText(await readText(file), file)
-    parts.push(readDefinition(definition, { file, folder }))
+    if (MODULES.has(extname(file))) parts.push(readDefinition(await loadModule(file), { file, folder }))
+    else parts.push(readParsed(parseText(await readText(file), file), { file, folder }))
   }
   return mergeConfigs(parts)
+}
+
+/** A file of JSON. */
+interface Parsed {
+  readonly value: unknown
+  /** Names that an object has twice. */
+  readonly repeated: readonly string[]
+}
+
+function readParsed({ value, repeated }: Parsed, origin: DefinitionOrigin): GatewayConfig {
+  const config = readDefinition(value, origin)
+  const doubts = repeated.map((name) => `${origin.file} has "${name}" more than once. Only the last one is used.`)
+  return { ...config, doubts: [...config.doubts, ...doubts] }
 }
 
 /** Where a definition comes from, for messages and relative paths. */
@@ -56,10 +70,14 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   if (lost !== undefined) throw new UsageError(`${file}: "${lost}" cannot have this name. Choose another one.`)
   const servers: ServerConfig[] = []
   const invalid: InvalidServer[] = []
+  const doubts = isObject(definition) ? [...findDoubts(definition, entries, file)] : []
   for (const [name, entry] of Object.entries(entries)) {
     if (isObject(entry) && entry['disabled'] === true) continue
     try {
-      servers.push(readServer(name, entry, folder))
+      const server = readServer(name, entry, folder)
+      if (servesOwnFile(server, file))
+        doubts.push(`The server '${name}' in ${file} starts this gateway itself, so it is left out.`)
+      else servers.push(server)
     } catch (fault) {
       invalid.push({ name, reason: (fault as Error).message })
     }
@@ -67,7 +85,7 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   return {
     servers,
     invalid,
-    doubts: isObject(definition) ? findDoubts(definition, entries, file) : [],
+    doubts,
     expose: data.expose ?? 'auto',
     presets: new Map(Object.entries(data.presets ?? {})),
     instructions: data.instructions,
@@ -128,21 +146,21 @@ async function readText(file: string): Promise<string> {
 }
 
 /** Accepts comments and trailing commas, which several clients write. */
-function parseText(text: string, file: string): unknown {
+function parseText(text: string, file: string): Parsed {
   const errors: ParseError[] = []
   // Some editors write a byte order mark.
   const plain = text.replace(/^\uFEFF/, '')
-  const value = parseValue(plain, errors, file)
+  const parsed = parseTolerantly(plain, errors, file)
   const [first] = errors
-  if (!first) return value
+  if (!first) return parsed
   const line = plain.slice(0, first.offset).split('\n').length
   throw new UsageError(`${file} is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}.`)
 }
 
-function parseValue(text: string, errors: ParseError[], file: string): unknown {
+function parseTolerantly(text: string, errors: ParseError[], file: string): Parsed {
   try {
     const root = parseTree(text, errors, { allowTrailingComma: true })
-    return root && toValue(root)
+    return { value: root && toValue(root), repeated: root ? findRepeatedNames(root) : [] }
   } catch (error) {
     // The parser is recursive.
     if (!(error instanceof RangeError)) throw error

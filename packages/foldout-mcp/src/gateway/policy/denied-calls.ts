@@ -5,7 +5,8 @@ import { countBytes, describeClient, toWho, type Guard, type GuardedServer } fro
 import type { Who } from './rules.ts'
 
 export interface DeniedCalls {
-  readonly audit: AuditLog | undefined
+  /** The audit log of this moment, if there is one. */
+  getAudit(): AuditLog | undefined
   readonly preset: string
   readonly guard: Guard
   /** All tools of the preset, the denied ones among them. */
@@ -14,13 +15,12 @@ export interface DeniedCalls {
 
 /** Logs calls of denied tools. A client does not have these tools, so its calls end before any tool can log them. */
 export function logDeniedCalls(exposure: Exposure, denied: DeniedCalls): Exposure {
-  const { audit, preset } = denied
-  if (!audit) return exposure
+  const { getAudit, preset } = denied
   return {
     ...exposure,
     expose(catalog, reader) {
       const inner = exposure.expose(catalog, reader)
-      const call: ExposedCatalog['call'] = async (name, args, context) => {
+      const callLogged = async (audit: AuditLog, ...[name, args, context]: Parameters<ExposedCatalog['call']>) => {
         const start = performance.now()
         const result = await inner.call(name, args, context)
         if (result.isError !== true || inner.target(name, args)) return result
@@ -37,6 +37,10 @@ export function logDeniedCalls(exposure: Exposure, denied: DeniedCalls): Exposur
           bytes: countBytes(result),
         })
         return result
+      }
+      const call: ExposedCatalog['call'] = (...given) => {
+        const audit = getAudit()
+        return audit ? callLogged(audit, ...given) : inner.call(...given)
       }
       return changeExposed(inner, { call })
     },

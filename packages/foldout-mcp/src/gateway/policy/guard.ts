@@ -1,4 +1,4 @@
-import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import { listModelNames, type CallClient, type CallContext, type CallResult, type RawTool } from 'foldout/catalog'
 import { getRequest, type OnTraffic, type Traffic } from '../traffic/traffic.ts'
 import type { AuditOutcome } from './audit/audit-store.ts'
 import type { AuditedCall } from './audit/audit.ts'
@@ -26,8 +26,16 @@ export interface Guard {
 
 export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffic): Guard {
   const getFacts = (server: GuardedServer, { name, annotations }: RawTool): ToolFacts => {
-    const own = server.findOwnName(name) ?? name
-    return { preset, server: server.name, names: own === name ? [name] : [own, name], annotations }
+    let names: readonly string[] | undefined
+    return {
+      preset,
+      server: server.name,
+      // Many catalogs are large, and few have rules that name tools.
+      get names() {
+        return (names ??= listToolNames(server, name))
+      },
+      annotations,
+    }
   }
   const denies: Guard['denies'] = (server, tool, who) =>
     policy.getRules(preset).decide(who, getFacts(server, tool)).action === 'deny'
@@ -53,6 +61,15 @@ export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffi
       })
     },
   }
+}
+
+/**
+ * Every name that a person may use for a tool: the server's own, the one that the configuration gives it, and those
+ * under which clients may see it.
+ */
+export function listToolNames(server: Pick<GuardedServer, 'name' | 'findOwnName'>, tool: string): readonly string[] {
+  const own = server.findOwnName(tool) ?? tool
+  return [...new Set([own, tool, ...listModelNames(server.name, tool)])]
 }
 
 export function toWho({ client }: { readonly client?: Pick<CallClient, 'name' | 'principal'> }): Who {

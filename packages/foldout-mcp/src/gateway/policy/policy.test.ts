@@ -35,6 +35,49 @@ async function callTool(client: Client, name: string, args: object = {}) {
 const useTool = (client: Client, name: string, args: object = {}) =>
   callTool(client, 'use_tool', { name, arguments: args })
 
+describe('R56 a rule or a preset that names a tool', () => {
+  const TOOLS = ['delete.db', 'wipe all', 'drop/table', '\uFF45rase_x', `${'x'.repeat(80)}_tail`, 'keep']
+  const define = (more: GatewayDefinition): GatewayDefinition => ({
+    mcpServers: { a: serveTools(TOOLS.map((name) => ({ name }))), b: serveTools([{ name: 'wipe all' }]) },
+    expose: 'all',
+    foldResults: 0,
+    ...more,
+  })
+
+  it('may use the name that clients see', async () => {
+    const seen = (await (await site.create(define({}))).getCatalog()).tools.map(({ name, source }) => ({
+      name,
+      source,
+    }))
+    expect(seen.map(({ name }) => name)).toContain('a__wipe_all')
+    const names = seen.filter(({ name, source }) => name !== 'keep' && source === 'a').map(({ name }) => `a/${name}`)
+    const rules = [{ action: 'deny', tool: names }] as const
+    const gateway = await site.create(define({ rules, presets: { p: { exclude: names }, q: { include: names } } }))
+    const list = async (preset = ''): Promise<readonly string[]> =>
+      (await gateway.getCatalog({ preset })).tools.map(({ qualified }) => qualified)
+    expect(await list()).toEqual(['a/keep', 'b/wipe all'])
+    await gateway.update(define({ presets: { p: { exclude: names }, q: { include: names } } }))
+    expect(await list('p')).toEqual(['a/keep', 'b/wipe all'])
+    expect(await list('q')).toHaveLength(names.length)
+  })
+
+  it('may use the own name of a tool that was renamed', async () => {
+    const tools = { 'delete.db': { name: 'cleanup' } }
+    const server = serveTools([{ name: 'delete.db' }, { name: 'keep' }], { tools })
+    const gateway = await site.create({ mcpServers: { a: server }, presets: { p: { exclude: ['a/delete*'] } } })
+    expect((await gateway.getCatalog({ preset: 'p' })).tools.map(({ name }) => name)).toEqual(['keep'])
+  })
+
+  it('may allow it before another rule denies the rest of its server', async () => {
+    const rules = [
+      { action: 'allow', tool: 'a/keep' },
+      { action: 'deny', server: 'a' },
+    ] as const
+    const gateway = await site.create(define({ rules }))
+    expect((await gateway.getCatalog()).tools.map(({ qualified }) => qualified)).toEqual(['a/keep', 'b/wipe all'])
+  })
+})
+
 describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) => {
   it('cannot list, find or call what is denied, in any way', async () => {
     const gateway = await site.create(define({ expose: 'hybrid', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))

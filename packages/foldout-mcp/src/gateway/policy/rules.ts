@@ -16,7 +16,7 @@ export interface Who {
 export interface ToolFacts {
   readonly preset: string
   readonly server: string
-  /** The server's name for the tool, and the name that clients see. */
+  /** The server's name for the tool, and the names that clients may see. */
   readonly names: readonly string[]
   readonly annotations: ToolAnnotations | undefined
 }
@@ -128,10 +128,10 @@ export function findIdleRules(
   rules: readonly Pick<RuleDefinition, 'server' | 'tool' | 'preset'>[],
   servers: readonly string[],
   presets: readonly string[],
-  what = 'rule',
+  what = 'A rule',
 ): readonly string[] {
   const describe = (kind: string, name: string): string =>
-    `A ${what} names the ${kind} '${name}', which matches nothing in the configuration.`
+    `${what} names the ${kind} '${name}', which matches nothing in the configuration.`
   const findMissing = (kind: string, patterns: readonly string[], names: readonly string[]): readonly string[] =>
     patterns
       .filter((pattern) => pattern !== '*' && !names.some(compilePatterns(pattern)))
@@ -151,8 +151,12 @@ export function findIdleRules(
 export function listIdleRules({ rules, quotas, presets, servers, invalid }: GatewayConfig): readonly string[] {
   const all = [...rules, ...[...presets.values()].flatMap((preset) => preset.rules ?? [])]
   const names = [...servers, ...invalid].map(({ name }) => name)
+  const inPresets = Array.from(presets, ([name, { servers: shown = [], include = [], exclude = [] }]) =>
+    findIdleRules([{ server: shown, tool: [...include, ...exclude] }], names, [], `The preset '${name}'`),
+  )
   return [
+    ...inPresets.flat(),
     ...findIdleRules(all, names, [...presets.keys()]),
-    ...findIdleRules(quotas, names, [...presets.keys()], 'quota'),
+    ...findIdleRules(quotas, names, [...presets.keys()], 'A quota'),
   ]
 }

@@ -5,7 +5,7 @@ import { describeResource, METADATA_PATH } from '../policy/tokens.ts'
 
 export interface ListenOptions extends Omit<HttpOptions, 'path'> {
   /** The MCP server of a preset. The empty name means all servers. */
-  find(preset: string): Promise<ServedMcp | undefined>
+  find(preset: string): ServedMcp | undefined | Promise<ServedMcp>
   /** Whether clients need a token. */
   readonly isProtected: boolean
   /** The URL that clients use, if the gateway cannot know it. */
@@ -26,19 +26,19 @@ export function listenHttp({ find, isProtected, publicUrl, ...options }: ListenO
     throw new UsageError(
       `Other machines can reach ${host}. Say who may use the gateway: set "http.tokens" in the configuration, such as ["\${FOLDOUT_TOKEN}"].`,
     )
-  const findServed = async (path: string): Promise<ServedMcp | undefined> => {
+  const findServed = (path: string): ServedMcp | undefined | Promise<ServedMcp> => {
     if (path === PATH) return find('')
     if (!path.startsWith(`${PATH}/`)) return undefined
     const preset = decode(path.slice(PATH.length + 1))
     return preset === undefined || preset === '' ? undefined : find(preset)
   }
+  const findMetadata = async (path: string): Promise<Pick<ServedMcp, 'handle'> | undefined> => {
+    const resource = path.slice(METADATA_PATH.length) || PATH
+    if (!(await findServed(resource))) return undefined
+    return { handle: async (request, response) => sendMetadata(request, response, resource, publicUrl) }
+  }
   return listenForMcp(
-    async (path) => {
-      if (!isProtected || !path.startsWith(METADATA_PATH)) return findServed(path)
-      const resource = path.slice(METADATA_PATH.length) || PATH
-      if (!(await findServed(resource))) return undefined
-      return { handle: async (request, response) => sendMetadata(request, response, resource, publicUrl) }
-    },
+    (path) => (isProtected && path.startsWith(METADATA_PATH) ? findMetadata(path) : findServed(path)),
     { ...options, path: PATH, isAuthorized: isProtected },
   )
 }

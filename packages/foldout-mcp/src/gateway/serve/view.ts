@@ -2,6 +2,7 @@ import {
   changeExposed,
   createCatalog,
   type CallClient,
+  type CallResult,
   type Catalog,
   type Encoder,
   type ExposedCatalog,
@@ -10,16 +11,18 @@ import {
 } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
+import type { GatewayConfig } from '../config/config.ts'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined, hasParts } from '../fields.ts'
 import { logDeniedCalls, type DeniedCalls } from '../policy/denied-calls.ts'
-import { createGuard, toWho } from '../policy/guard.ts'
+import { createGuard, listToolNames, toWho, type Guard } from '../policy/guard.ts'
 import { MAX_PROFILES } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
 import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
+import { CurrentExposure, type Showing } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
@@ -34,12 +37,34 @@ export interface View {
   hide(server: string): void
   /** Passes a server's notifications on to its clients. */
   hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>, client?: string): void
+  /** Applies other settings. Clients stay connected, and are notified if their list changes. */
+  update(settings: ViewSettings): Promise<void>
 }
 
-export interface ViewOptions {
+/** The part of a view that may change while clients are connected. */
+export interface ViewSettings {
   readonly preset: PresetDefinition
   readonly expose: ExposureName
   readonly instructions: string | undefined
+}
+
+/** The settings of a preset's view, if the configuration has the preset. */
+export function getViewSettings(
+  config: Pick<GatewayConfig, 'presets' | 'expose' | 'instructions'>,
+  name: string,
+  { expose }: { readonly expose?: ExposureName },
+): ViewSettings | undefined {
+  const preset = name === '' ? {} : config.presets.get(name)
+  return (
+    preset && {
+      preset,
+      expose: expose ?? preset.expose ?? config.expose,
+      instructions: preset.instructions ?? config.instructions,
+    }
+  )
+}
+
+export interface ViewOptions extends ViewSettings {
   /** The servers as they are now. */
   getServers(): readonly GatewayServer[]
   readonly version: string
@@ -47,8 +72,8 @@ export interface ViewOptions {
   /** Folds large results. */
   readonly results: ViewResults
   readonly onError: (error: Error) => void
-  /** Whether servers are being started whose tools are not known. */
-  isStarting(): boolean
+  /** The servers that are being started and whose tools are not known. */
+  listStarting(): readonly string[]
   /** Resolves when no such server is left, or after a while. */
   untilStarted(): Promise<void>
   /** The name of the preset, for traffic events. */
@@ -64,84 +89,140 @@ export interface ViewOptions {
 /** Counts the views of this process. */
 let lastView = 0
 
-export async function createView({ preset, name, policy, onTraffic, ...options }: ViewOptions): Promise<View> {
-  const guard = createGuard(policy, name, onTraffic)
-  const select = (server: GatewayServer, who: Who, features: ViewFeatures): readonly RawTool[] => {
-    const tools = guard.filter(server, selectTools(preset, server.name, server.tools), who)
-    return guard.protect(server, watchTools(tools, name, onTraffic)).map((tool) => showPage(tool, server, features))
-  }
-  const getShown = (who: Who): readonly GatewayServer[] =>
-    options
-      .getServers()
-      .filter((server) => includesServer(preset, server.name))
-      .filter((server) => !policy.getRules(name).deniesServer(who, name, server.name))
-  const toScoped = createScope(`view-${++lastView}`)
-  const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
-  const awaited = awaitTools(options.results.expose(listed), options)
-  const getTools: DeniedCalls['getTools'] = () =>
-    options.getServers().map((server) => [server, selectTools(preset, server.name, server.tools)])
-  const logged = logDeniedCalls(awaited, { audit: policy.audit, preset: name, guard, getTools })
-  const exposure = watchClients(scopeClients(logged, toScoped), name, onTraffic)
+export async function createView(options: ViewOptions): Promise<View> {
+  return new ServedView(options, await createShowing(options, options))
+}
 
-  const profiles = createProfiles(
-    (who) => {
-      const features = createFeatures(() => getShown(who), {
-        toScoped,
-        explainTask: options.explainTask,
-        fold: (result, server, client) => options.results.foldTask(result, server, client),
-        onGone(client) {
-          options.results.dropClient(client)
-          for (const server of options.getServers()) void server.release(client).catch(() => undefined)
-        },
-      })
-      const shown = getShown(who)
-      const tools = shown.flatMap((server) => select(server, who, features))
-      return { who, features, catalog: createViewCatalog(shown, tools, { name, onTraffic, ...options }) }
-    },
-    (who) => policy.getRules(name).getProfile(who),
-  )
-  const { catalog } = profiles.get(NOBODY)
-  const served = serveMcp(catalog, {
-    name: 'foldout',
-    version: options.version,
-    expose: exposure,
-    onError: options.onError,
-    // Calls go to servers, and nobody here keeps a signal.
-    reuseSignals: true,
-    ...dropUndefined({ authorize: policy.authorize }),
-    catalogFor: (client) => profiles.get(toWho({ client })).catalog,
-    features(client) {
-      if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
-      return profiles.get(toWho({ client })).features.forClient(client)
-    },
-    ...dropUndefined({ instructions: options.instructions }),
-    // Presets do not share sessions.
-    ...(options.sessions ? { sessions: { store: options.sessions, namespace: `foldout/${name}` } } : {}),
-  })
-  return {
-    catalog,
-    served,
-    show(server) {
-      const pages = getPages(server)
-      for (const profile of profiles.all()) {
-        const { who, catalog: seen, features } = profile
-        features.refresh()
-        // The page's URI may now belong to another server.
-        const others =
-          pages.size === 0 ? [] : getShown(who).filter((other) => other !== server && sharesPage(other, pages))
-        for (const one of [server, ...others]) seen.replace(one.name, select(one, who, features))
-      }
-    },
-    hide(server) {
-      for (const { catalog: seen, features } of profiles.all()) {
-        seen.replace(server, [])
-        features.refresh()
-      }
-    },
-    hear(server, method, params, client) {
-      for (const { who, features } of profiles.all())
-        if (getShown(who).includes(server)) features.hear(server, method, params, client)
-    },
+async function createShowing(
+  { expose, instructions }: Pick<ViewSettings, 'expose' | 'instructions'>,
+  { listStarting }: Pick<ViewOptions, 'listStarting'>,
+): Promise<Showing> {
+  const exposure = await createExposure(expose, { isComplete: () => listStarting().length === 0 })
+  return { exposure, instructions }
+}
+
+class ServedView implements View {
+  readonly catalog: Catalog
+  readonly served: ServedMcp
+  readonly #options: ViewOptions
+  readonly #guard: Guard
+  readonly #current: CurrentExposure
+  readonly #toScoped: ReturnType<typeof createScope>
+  readonly #profiles: Profiles
+  #settings: ViewSettings
+
+  constructor(options: ViewOptions, showing: Showing) {
+    const { name, policy, onTraffic } = options
+    this.#options = options
+    this.#settings = options
+    this.#guard = createGuard(policy, name, onTraffic)
+    this.#current = new CurrentExposure(showing)
+    this.#toScoped = createScope(`view-${++lastView}`)
+    this.#profiles = createProfiles(
+      (who) => this.#createProfile(who),
+      (who) => policy.getRules(name).getProfile(who),
+    )
+    this.catalog = this.#profiles.get(NOBODY).catalog
+    this.served = this.#serve()
+  }
+
+  show(server: GatewayServer): void {
+    const pages = getPages(server)
+    for (const { who, catalog, features } of this.#profiles.all()) {
+      features.refresh()
+      // The page's URI may now belong to another server.
+      const others =
+        pages.size === 0 ? [] : this.#getShown(who).filter((other) => other !== server && sharesPage(other, pages))
+      for (const one of [server, ...others])
+        catalog.replace(one.name, this.#select(one, who, features), { description: describeServer(one) })
+    }
+  }
+
+  hide(server: string): void {
+    for (const { catalog, features } of this.#profiles.all()) {
+      catalog.replace(server, [])
+      features.refresh()
+    }
+  }
+
+  hear(...[server, method, params, client]: Parameters<View['hear']>): void {
+    for (const { who, features } of this.#profiles.all())
+      if (this.#getShown(who).includes(server)) features.hear(server, method, params, client)
+  }
+
+  async update(settings: ViewSettings): Promise<void> {
+    const { instructions } = settings
+    const isSameExposure = settings.expose === this.#settings.expose
+    const { exposure } = isSameExposure ? this.#current.showing : await createShowing(settings, this.#options)
+    this.#settings = settings
+    this.#current.replace({ exposure, instructions })
+    for (const server of this.#options.getServers()) this.show(server)
+  }
+
+  #serve(): ServedMcp {
+    const { name, policy, version, onError, onTraffic, sessions } = this.#options
+    return serveMcp(this.catalog, {
+      name: 'foldout',
+      version,
+      expose: this.#createExposure(),
+      onError,
+      // Calls go to servers, and nobody here keeps a signal.
+      reuseSignals: true,
+      get authorize() {
+        return policy.authorize
+      },
+      catalogFor: (client) => this.#profiles.get(toWho({ client })).catalog,
+      features: (client) => {
+        if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
+        return this.#profiles.get(toWho({ client })).features.forClient(client)
+      },
+      // Presets do not share sessions.
+      ...(sessions ? { sessions: { store: sessions, namespace: `foldout/${name}` } } : {}),
+    })
+  }
+
+  #createExposure(): Exposure {
+    const { name, policy, results, onTraffic, getServers } = this.#options
+    const awaited = awaitTools(results.expose(this.#current.exposure), this.#options)
+    const getTools: DeniedCalls['getTools'] = () =>
+      getServers().map((server) => [server, selectTools(this.#settings.preset, server)])
+    const getAudit = () => policy.audit
+    const logged = logDeniedCalls(awaited, { getAudit, preset: name, guard: this.#guard, getTools })
+    return watchClients(scopeClients(logged, this.#toScoped), name, onTraffic)
+  }
+
+  #createProfile(who: Who): Profile {
+    const { results, explainTask, getServers } = this.#options
+    const features = createFeatures(() => this.#getShown(who), {
+      toScoped: this.#toScoped,
+      explainTask,
+      fold: (result, server, client) => results.foldTask(result, server, client),
+      onGone(client) {
+        results.dropClient(client)
+        for (const server of getServers()) void server.release(client).catch(() => undefined)
+      },
+    })
+    // A rule may allow a tool before another one denies the rest of its server.
+    const servers = getServers()
+    const tools = servers.flatMap((server) => this.#select(server, who, features))
+    return { who, features, catalog: createViewCatalog(servers, tools, this.#options) }
+  }
+
+  /** The tools of a server that a client may use. */
+  #select(server: GatewayServer, who: Who, features: ViewFeatures): readonly RawTool[] {
+    const { name, onTraffic } = this.#options
+    const tools = this.#guard.filter(server, selectTools(this.#settings.preset, server), who)
+    const watched = this.#guard.protect(server, watchTools(tools, name, onTraffic))
+    return watched.map((tool) => showPage(tool, server, features))
+  }
+
+  /** The servers whose resources and prompts a client may use. */
+  #getShown(who: Who): readonly GatewayServer[] {
+    const { name, policy, getServers } = this.#options
+    const rules = policy.getRules(name)
+    return getServers().filter(
+      (server) => includesServer(this.#settings.preset, server.name) && !rules.deniesServer(who, name, server.name),
+    )
   }
 }
 
@@ -198,22 +279,46 @@ function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) =>
   }
 }
 
-/** An exposure that waits for servers that are still starting before it searches, because they may have the tool. */
+/**
+ * An exposure that waits a while for servers that are still starting before it searches, because they may have the
+ * tool. If they need longer, the answer names them.
+ */
 function awaitTools(
   exposure: Exposure,
-  { isStarting, untilStarted }: Pick<ViewOptions, 'isStarting' | 'untilStarted'>,
+  { listStarting, untilStarted }: Pick<ViewOptions, 'listStarting' | 'untilStarted'>,
 ): Exposure {
   return {
     ...exposure,
     expose(catalog, reader) {
       const inner = exposure.expose(catalog, reader)
-      const call: ExposedCatalog['call'] = async (name, args, context) => {
-        if (isStarting() && !inner.target(name, args)) await untilStarted()
-        return inner.call(name, args, context)
+      const search: ExposedCatalog['call'] = async (name, args, context) => {
+        await untilStarted()
+        const result = await inner.call(name, args, context)
+        const starting = listStarting()
+        return starting.length === 0 ? result : addNote(result, describeStarting(starting))
       }
+      const call: ExposedCatalog['call'] = (name, args, context) =>
+        listStarting().length > 0 && !inner.target(name, args)
+          ? search(name, args, context)
+          : inner.call(name, args, context)
       return changeExposed(inner, { call })
     },
   }
+}
+
+function addNote(result: CallResult, text: string): CallResult {
+  return { ...result, content: [...result.content, { type: 'text', text }] }
+}
+
+const MAX_NAMED = 5
+
+function describeStarting(servers: readonly string[]): string {
+  const [first = '', ...others] = servers
+  if (others.length === 0)
+    return `The server '${first}' is still starting, so its tools are not known yet. If you need one of them, try again in a few seconds.`
+  const more = servers.length > MAX_NAMED ? ` and ${servers.length - MAX_NAMED} more` : ''
+  const names = servers.slice(0, MAX_NAMED).join(', ')
+  return `These servers are still starting, so their tools are not known yet: ${names}${more}. If you need one of them, try again in a few seconds.`
 }
 
 /** Gives clients ids that no client of another view has. */
@@ -273,14 +378,14 @@ function includesServer({ servers = ['*'] }: PresetDefinition, name: string): bo
 }
 
 /** The tools of a server that a preset shows. */
-function selectTools(preset: PresetDefinition, server: string, tools: readonly RawTool[]): readonly RawTool[] {
-  if (!includesServer(preset, server)) return []
-  const { include = ['*'], exclude = [] } = preset
-  return tools.filter(({ name }) => {
-    const path = `${server}/${name}`
-    return (
-      include.some((pattern) => matchesPattern(path, pattern)) &&
-      !exclude.some((pattern) => matchesPattern(path, pattern))
-    )
+function selectTools(preset: PresetDefinition, server: GatewayServer): readonly RawTool[] {
+  if (!includesServer(preset, server.name)) return []
+  const { include, exclude = [] } = preset
+  if (!include && exclude.length === 0) return server.tools
+  return server.tools.filter(({ name }) => {
+    const paths = listToolNames(server, name).map((one) => `${server.name}/${one}`)
+    const matches = (patterns: readonly string[]): boolean =>
+      patterns.some((pattern) => paths.some((path) => matchesPattern(path, pattern)))
+    return (!include || matches(include)) && !matches(exclude)
   })
 }

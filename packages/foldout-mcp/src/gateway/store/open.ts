@@ -19,6 +19,22 @@ export interface StoreSettings {
   readonly keyFile: string | undefined
 }
 
+/** Where the settings of a store come from. */
+export interface StoreSources {
+  readonly store?: string | StoreDefinition
+  readonly env?: Variables['env']
+  readonly root?: string
+}
+
+/** The store that a configuration or an option names. From now on, its password is treated as a secret. */
+export function readStoreSettings(
+  config: { readonly store: string | StoreDefinition | undefined },
+  { store, env = process.env, root = process.cwd() }: StoreSources,
+  secrets: Secrets,
+): StoreSettings | undefined {
+  return fillStore(store ?? config.store, { env, root }, secrets)
+}
+
 /**
  * Fills in the variables of a store, and hides its secrets from now on. Undefined if there is no store.
  *

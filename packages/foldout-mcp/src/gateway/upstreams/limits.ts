@@ -4,8 +4,11 @@ export const MOST_STARTING = 8
 /** How long a server may take to start and to list its tools. Option `--timeout` of `foldout`. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
-/** How long a search waits for servers that are started for the first time, because they may have the right tool. */
-export const WAIT_FOR_TOOLS_MS = 20_000
+/**
+ * How long after the start of servers whose tools are not known searches wait for them, because they may have the right
+ * tool. Later, the answers name them.
+ */
+export const WAIT_FOR_TOOLS_MS = 7_000
 
 /** How long installing the package of a server that runs with `npx` or `uvx` may take before the server is started. */
 export const INSTALL_MS = 600_000

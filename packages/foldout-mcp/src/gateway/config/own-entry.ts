@@ -1,0 +1,40 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ServerConfig } from './config.ts'
+
+/** The files that are read if a command names none, in this order. */
+export const DEFAULT_CONFIGS: readonly string[] = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
+
+/**
+ * Whether an entry of a file starts a gateway that serves the same file. Clients are set up this way: a project's
+ * `.mcp.json` may list the gateway and the servers behind it.
+ */
+export function servesOwnFile(server: ServerConfig, file: string): boolean {
+  if (server.kind !== 'stdio' || !isGateway([server.command, ...server.args])) return false
+  const folder = server.cwd ?? process.cwd()
+  const named = listConfigs(server.args)
+  const served =
+    named.length > 0 ? named : DEFAULT_CONFIGS.filter((name) => existsSync(resolve(folder, name))).slice(0, 1)
+  return served.some((one) => isSameFile(resolve(folder, one), file))
+}
+
+function isGateway(words: readonly string[]): boolean {
+  const isNamed = words.some((word) => /^foldout-mcp(?:@.*)?$|(?:^|[/\\])foldout(?:\.(?:m?js|cmd|exe))?$/.test(word))
+  return isNamed && words.includes('serve')
+}
+
+/** The files that the options of a command name. */
+function listConfigs(args: readonly string[]): readonly string[] {
+  return args.flatMap((word, at) => {
+    if (word === '--config' || word === '-c') return args[at + 1] ?? []
+    return word.startsWith('--config=') ? word.slice('--config='.length) : []
+  })
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other)
+  } catch {
+    return resolve(one) === resolve(other)
+  }
+}

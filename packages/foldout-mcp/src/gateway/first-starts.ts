@@ -1,0 +1,59 @@
+import type { GatewayServer } from './server.ts'
+import { WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
+
+/** The servers that are started because nothing is known about them: nobody can call a tool that was never listed. */
+export class FirstStarts {
+  readonly #starts = new Map<GatewayServer, Promise<void>>()
+  /** When searches stop waiting for them. */
+  #until = -Infinity
+  readonly #isOver: (server: GatewayServer) => boolean
+
+  /** `isOver` says whether the gateway no longer has a server. */
+  constructor(isOver: (server: GatewayServer) => boolean) {
+    this.#isOver = isOver
+  }
+
+  /** The names of the servers that are being started now. */
+  list(): readonly string[] {
+    return Array.from(this.#starts.keys(), ({ name }) => name)
+  }
+
+  add(server: GatewayServer, start: Promise<unknown>): void {
+    this.#until = performance.now() + WAIT_FOR_TOOLS_MS
+    this.#starts.set(server, this.#follow(server, start))
+  }
+
+  async #follow(server: GatewayServer, start: Promise<unknown>): Promise<void> {
+    await Promise.allSettled([start])
+    this.#starts.delete(server)
+    this.#retry(server)
+  }
+
+  /** Resolves when all have started or failed, or after a time. */
+  async wait(withinMs: number): Promise<void> {
+    const all = Promise.all(this.#starts.values())
+    if (withinMs === Infinity) return void (await all)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await Promise.race([all, new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))])
+    clearTimeout(timer)
+  }
+
+  /** The same for a search. A server that hangs delays only the first ones. */
+  async waitForSearch(): Promise<void> {
+    const left = this.#until - performance.now()
+    if (left > 0) await this.wait(left)
+  }
+
+  /** Starts a server again after a pause, until it has run once. Its state says why it failed. */
+  #retry(server: GatewayServer): void {
+    const { state, snapshot } = server
+    if (state.type !== 'failed' || state.needsSignIn || snapshot || this.#isOver(server)) return
+    const timer = setTimeout(
+      () => {
+        if (!this.#isOver(server)) server.start().catch(() => this.#retry(server))
+      },
+      Math.max(0, state.retryAt - Date.now()),
+    )
+    timer.unref()
+  }
+}
