@@ -130,6 +130,16 @@ describe('R51 a change of the configuration, for a client over stdio', () => {
     expect(client.isClosed()).toBe(false)
   })
 
+  it('logs denied calls as soon as there is an audit log', async () => {
+    const rules = [{ action: 'deny', tool: 'a/echo' }] as const
+    const gateway = await site.create({ mcpServers: { a: serve() }, expose: 'all', rules })
+    const client = await connectStdio(gateway)
+    const audit = join(site.folder, 'audit.jsonl')
+    await gateway.update({ mcpServers: { a: serve() }, expose: 'all', rules, audit })
+    expect(await client.call('echo')).toContain('not found')
+    await vi.waitFor(() => expect(readFileSync(audit, 'utf8')).toMatch(/"tool":"a\/echo".*"outcome":"denied"/))
+  })
+
   it('tells the next client the new instructions', async () => {
     const gateway = await site.create({ mcpServers: { a: serve([ECHO]) }, instructions: 'Old.' })
     expect((await connectStdio(gateway)).instructions).toMatch(/^Old\./)
