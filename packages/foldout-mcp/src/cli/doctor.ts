@@ -2,7 +2,13 @@ import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { EXIT } from './exit-codes.ts'
-import { getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
+import {
+  describeUnapproved,
+  getConfigFiles,
+  getGatewayOptions,
+  type ServerOptions,
+  type Surroundings,
+} from './session.ts'
 import { createProgress } from './progress.ts'
 import { createStyler, formatCount, toLine, toLines } from './text.ts'
 
@@ -16,18 +22,26 @@ interface Examined {
   readonly problems: readonly string[]
 }
 
-/** `foldout doctor`: starts every server and reports what is wrong. Returns the exit code. */
-export async function examineServers(options: ServerOptions, surroundings: Surroundings): Promise<number> {
-  const examined = await examine(options, surroundings)
-  const { stdout } = surroundings
-  stdout.write(options.json ? `${JSON.stringify({ servers: examined }, null, 2)}\n` : formatAll(examined, surroundings))
-  return examined.every(({ isWorking }) => isWorking) ? EXIT.done : EXIT.failed
+interface Examination {
+  readonly servers: readonly Examined[]
+  /** Problems that belong to no single server, such as a rule that names a server that does not exist. */
+  readonly problems: readonly string[]
 }
 
-async function examine(options: ServerOptions, surroundings: Surroundings): Promise<readonly Examined[]> {
-  const { env, signal, stderr } = surroundings
+/** `foldout doctor`: starts every server and reports what is wrong. Returns the exit code. */
+export async function examineServers(options: ServerOptions, surroundings: Surroundings): Promise<number> {
+  const examination = await examine(options, surroundings)
+  const { servers, problems } = examination
+  const { stdout } = surroundings
+  stdout.write(options.json ? `${JSON.stringify(examination, null, 2)}\n` : formatAll(examination, surroundings))
+  // A rule that matches nothing protects nobody, so a script must notice it.
+  return problems.length === 0 && servers.every(({ isWorking }) => isWorking) ? EXIT.done : EXIT.failed
+}
+
+async function examine(options: ServerOptions, surroundings: Surroundings): Promise<Examination> {
+  const { env, signal } = surroundings
   const config = await readGatewayConfig(getConfigFiles(options))
-  for (const doubt of config.doubts) stderr.write(`${toLine(doubt)}\n`)
+  const reported: { readonly server: string | undefined; readonly message: string }[] = []
   const begun = performance.now()
   const times = new Map<string, number>()
   // No server counts as required here: the point is to report on all of them.
@@ -38,6 +52,9 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
       ...getGatewayOptions(options, env),
       isFresh: true,
       onEvent(event) {
+        if (event.type === 'problem') reported.push(event)
+        if (event.type === 'server/unapproved')
+          reported.push({ server: event.server, message: describeUnapproved(event) })
         if (event.type !== 'server/state' || event.state.type === 'starting') return
         if (!times.has(event.server)) times.set(event.server, Math.round(performance.now() - begun))
       },
@@ -58,10 +75,12 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
       const problems = [
         ...broken.map((tool) => `The tool ${tool.name} cannot be used: ${tool.reason}`),
         ...doubtful.map((tool) => `The tool ${tool.declared} has a problem: ${tool.problem}`),
+        ...reported.filter(({ server }) => server === name).map(({ message }) => message),
       ]
       return { name, isWorking: true, startMs: times.get(name), tools: tools ?? 0, problems }
     })
-    return [...invalid, ...tried]
+    const problems = reported.filter(({ server }) => server === undefined).map(({ message }) => message)
+    return { servers: [...invalid, ...tried], problems }
   } finally {
     await gateway.close()
   }
@@ -107,13 +126,17 @@ function advise(reason: string): string | undefined {
   return ADVICE.find(([pattern]) => pattern.test(reason))?.[1]
 }
 
-function formatAll(examined: readonly Examined[], { stdout, env }: Surroundings): string {
+function formatAll({ servers, problems: others }: Examination, { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
-  const lines = examined.flatMap(({ name, isWorking, startMs, tools, problems }) => {
+  const indent = (problems: readonly string[]): readonly string[] =>
+    problems.flatMap((problem) => toLines(problem).map((line) => `  ${line}`))
+  const lines = servers.flatMap(({ name, isWorking, startMs, tools, problems }) => {
     const head = isWorking
       ? `${style('bold', toLine(name))}: works, ${tools} ${tools === 1 ? 'tool' : 'tools'}, started in ${startMs ?? 0} ms`
       : `${style('red', toLine(name))}: does not work`
-    return [head, ...problems.flatMap((problem) => toLines(problem).map((line) => `  ${line}`))]
+    return [head, ...indent(problems)]
   })
-  return lines.length === 0 ? 'The configuration has no servers.\n' : `${lines.join('\n')}\n`
+  if (servers.length === 0) lines.push('The configuration has no servers.')
+  if (others.length > 0) lines.push(style('yellow', 'Other problems:'), ...indent(others))
+  return `${lines.join('\n')}\n`
 }

@@ -270,12 +270,12 @@ describe('foldout doctor', () => {
       JSON.stringify({ mcpServers: { chatty: print('Listening on port 3000\n'), mute: print(''), both } }),
     )
     const args = [BIN, 'doctor', '--config', config, '--cache', join(folder, 'cache'), '--timeout', '3']
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     expect(stdout).toMatch(
       /^chatty: does not work\n {2}It gave no answer within 3 seconds, but printed text that is not an MCP message on standard output:\n {2}Listening on port 3000\n {2}Check that the command starts an MCP server/m,
     )
     expect(stdout).toMatch(/^mute: does not work\n {2}It gave no answer within 3 seconds\.\n {2}Try a longer/m)
-    expect(stderr).toContain("The server 'both' in")
+    expect(stdout).toContain("  The server 'both' in")
   })
 
   it('says whether each server works, and what to do if not', () => {

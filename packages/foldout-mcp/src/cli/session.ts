@@ -159,7 +159,9 @@ export function createReporter(
   }
 }
 
-function describeUnapproved({ added, changed, isHeld }: Extract<GatewayEvent, { type: 'server/unapproved' }>): string {
+/** Says which tools of a server the user has not accepted. */
+export function describeUnapproved(event: Extract<GatewayEvent, { type: 'server/unapproved' }>): string {
+  const { added, changed, isHeld } = event
   const parts = [
     ...(added.length > 0 ? [`new: ${shortenList(added)}`] : []),
     ...(changed.length > 0 ? [`changed: ${shortenList(changed)}`] : []),
