@@ -47,7 +47,7 @@ async function writeTraffic(): Promise<string> {
     },
     { cache: join(folder, 'cache'), data: join(folder, 'data'), onTraffic: (traffic) => recorder.onTraffic(traffic) },
   )
-  const recorder = recordTraffic(file, {
+  const recorder = await recordTraffic(file, {
     redactor: createRedactor({ hide: (text) => text }),
     version: '1',
     onProblem: () => undefined,

@@ -87,9 +87,24 @@ describe('R58 foldout serve --record', () => {
     expect(others).toBe(0)
   })
 
-  it('keeps serving if the file cannot be written', async () => {
-    const served = record(writeConfig(FORECAST, ORDERS, REFUND), join(folder, 'not/there.jsonl'))
+  it.skipIf(process.platform !== 'linux')('keeps serving if the file can no longer be written', async () => {
+    const served = record(writeConfig(FORECAST, ORDERS, REFUND), '/dev/full')
     await expect(served).resolves.toBeUndefined()
+  })
+
+  it.each([
+    ['not/there.jsonl', () => `There is no folder ${join(folder, 'not')}.`],
+    ['.', () => `EISDIR: illegal operation on a directory, open '${folder}'.`],
+  ])('fails at the start if the file cannot be written: %s', async (name, getReason) => {
+    const config = writeConfig(FORECAST)
+    const file = join(folder, name)
+    const failure = {
+      code: 2,
+      stdout: '',
+      stderr: `Traffic cannot be recorded in ${file}. ${getReason()} Choose another file.\n`,
+    }
+    expect(await run('serve', '--config', config, '--record', file)).toEqual(failure)
+    expect(await run('record', file, '--config', config)).toEqual(failure)
   })
 })
 

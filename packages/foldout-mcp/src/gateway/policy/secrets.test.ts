@@ -121,7 +121,7 @@ describe('R56 secrets of a configuration', () => {
     const seen: unknown[] = []
     let hide = (text: string): string => text
     const recording = join(site.folder, 'recording.jsonl')
-    const recorder = recordTraffic(recording, {
+    const recorder = await recordTraffic(recording, {
       redactor: createRedactor({ hide: (text) => hide(text) }),
       version: '1',
       onProblem: (message) => seen.push(message),

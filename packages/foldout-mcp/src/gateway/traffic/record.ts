@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { UsageError } from '../config/config.ts'
 import { MAX_WAITING_CHARACTERS } from './limits.ts'
 import { TrafficLines } from './lines.ts'
 import type { TrafficLine } from './recording.ts'
@@ -16,13 +18,16 @@ export interface TrafficRecorder {
 export interface TrafficRecorderOptions {
   readonly redactor: Redactor
   readonly version: string
-  /** Called once, if the file cannot be written. The gateway continues without it. */
+  /** Called once, if the file can no longer be written. The gateway continues without it. */
   readonly onProblem: (message: string) => void
 }
 
-export function recordTraffic(file: string, { redactor, version, onProblem }: TrafficRecorderOptions): TrafficRecorder {
-  // Only the user may read the recording.
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 })
+/** @throws UsageError if the file cannot be opened: whoever asks for a recording must not find out at the end that there is none. */
+export async function recordTraffic(
+  file: string,
+  { redactor, version, onProblem }: TrafficRecorderOptions,
+): Promise<TrafficRecorder> {
+  const stream = (await openRecording(file)).createWriteStream()
   let hasFailed = false
   const fail = (reason: string): void => {
     if (!hasFailed) onProblem(`Traffic is no longer recorded in ${file}: ${reason}`)
@@ -47,5 +52,16 @@ export function recordTraffic(file: string, { redactor, version, onProblem }: Tr
         stream.once('error', () => resolve())
         stream.end(() => resolve())
       }),
+  }
+}
+
+async function openRecording(file: string): Promise<FileHandle> {
+  try {
+    // Only the user may read the recording.
+    return await open(file, 'a', 0o600)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'ENOENT' ? `There is no folder ${dirname(file)}.` : `${message}.`
+    throw new UsageError(`Traffic cannot be recorded in ${file}. ${reason} Choose another file.`, { cause: error })
   }
 }
