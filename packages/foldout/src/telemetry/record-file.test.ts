@@ -52,10 +52,12 @@ describe('recordings in a file', () => {
     await appendFile(path, '\n{"version":1,"runs":[{}]}\n')
     await expect(readRecordingFile(path)).rejects.toMatchObject({
       code: 'recording-file',
-      message: `Line ${path}:3 is not a recording: This is not a recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
+      message: `Line 3 of '${path}' cannot be read. This is not a recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. To read the other lines, remove this one.`,
     })
     await writeFile(path, 'no json\n')
-    await expect(readRecordingFile(path)).rejects.toThrow(`Line ${path}:1 is not a recording: `)
+    const reading = readRecordingFile(path)
+    await expect(reading).rejects.toThrow(`Line 1 of '${path}' cannot be read. It is not valid JSON: Unexpected token`)
+    await expect(reading).rejects.toThrow(/[^.]\. To read the other lines, remove this one\.$/)
     await expect(readRecordingFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'recording-file' })
   })
 
@@ -64,7 +66,7 @@ describe('recordings in a file', () => {
     const bound = shop()
     await writeFile(path, '{"version":1,"ru')
     await runShop(script, { bound, onEvent: createFileRecorder(path, { prompt: bound }).onEvent })
-    await expect(readRecordingFile(path)).rejects.toThrow(`${path}:1`)
+    await expect(readRecordingFile(path)).rejects.toThrow(`Line 1 of '${path}'`)
     const lines = (await readFile(path, 'utf8')).split('\n')
     await writeFile(path, lines.slice(1).join('\n'))
     expect(await readRecordingFile(path)).toHaveLength(1)

@@ -77,7 +77,7 @@ export function appendLine(path: string, line: string): void {
  */
 export async function readRecordingFile(path: string): Promise<readonly Recording[]> {
   const lines = (await getText(path)).split('\n')
-  return lines.flatMap((line, i) => (line.trim() === '' ? [] : [readLine(line, `${path}:${i + 1}`)]))
+  return lines.flatMap((line, i) => (line.trim() === '' ? [] : [readLine(line, `Line ${i + 1} of '${path}'`)]))
 }
 
 async function getText(path: string): Promise<string> {
@@ -96,9 +96,11 @@ function readLine(line: string, place: string): Recording {
   try {
     return readRecording(JSON.parse(line))
   } catch (error) {
+    const reason =
+      error instanceof SyntaxError ? `It is not valid JSON: ${getErrorMessage(error)}.` : getErrorMessage(error)
     throw new FoldoutError(
       'recording-file',
-      `Line ${place} is not a recording: ${getErrorMessage(error)} Remove the line, and read the file again.`,
+      `${place} cannot be read. ${reason} To read the other lines, remove this one.`,
       { cause: error },
     )
   }
