@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
 import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
+import { requireFile } from '../../gateway/config/text-file.ts'
 import { openAuditFile } from '../../gateway/policy/audit/audit-file.ts'
 import type { AuditEntry, AuditSearch } from '../../gateway/policy/audit/audit-store.ts'
 import { KEPT_AUDITS } from '../../gateway/policy/limits.ts'
@@ -32,7 +32,7 @@ export async function searchAudit(options: AuditOptions, surroundings: Surroundi
   const filter = { since, until, tool, user, client, outcome, after, limit }
   const page = await (options.file === undefined
     ? withStore(options, surroundings, (store, config) => chooseLog(options, store, config).search(filter))
-    : openFile(options.file).search(filter))
+    : (await openFile(options.file)).search(filter))
   if (options.json) {
     stdout.write(`${JSON.stringify({ entries: page.entries, next: page.next ?? null }, null, 2)}\n`)
     return EXIT.done
@@ -44,8 +44,8 @@ export async function searchAudit(options: AuditOptions, surroundings: Surroundi
   return EXIT.done
 }
 
-function openFile(file: string): AuditSearch {
-  if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
+async function openFile(file: string): Promise<AuditSearch> {
+  await requireFile(file)
   return openAuditFile({ file, maxBytes: Infinity, keep: KEPT_AUDITS })
 }
 

@@ -1,5 +1,4 @@
 import { learnCore, type LearnedCore } from 'foldout/catalog'
-import { readRecordingFile } from 'foldout/node'
 import { advise, type Advice } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
@@ -8,6 +7,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, formatNumber, formatTable, toLine } from '../text.ts'
 import { loadPrompt, type ValueOptions } from './prompt-module.ts'
+import { readRuns } from './runs.ts'
 
 export interface AdviseOptions extends ValueOptions {
   /** The module with the prompt whose runs were recorded. */
@@ -26,9 +26,7 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
     stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
     return EXIT.done
   }
-  const recordings = await readRecordingFile(file).catch((error: Error) => {
-    throw new UsageError(error.message)
-  })
+  const recordings = await readRuns(file)
   if (options.prompt === undefined)
     throw new UsageError(
       'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',

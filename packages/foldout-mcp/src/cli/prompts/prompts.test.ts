@@ -127,7 +127,8 @@ describe('R58 foldout advise', () => {
 
   it.each([
     [['/not/there.jsonl'], /There is no file/],
-    [[DESK], /is not a recording/],
+    [[DESK], /^Line 1 of '.*' cannot be read. It is not valid JSON: /],
+    [[import.meta.dirname], /is a folder, not a file\./],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await run('advise', ...args)
     expect(code).toBe(2)
@@ -173,5 +174,14 @@ describe('R58 foldout simulate', () => {
     const none = write('none.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)
     expect((await run('simulate', DESK, '--open', 'nothing')).code).toBe(1)
+  })
+
+  it.each(['--steps', '--recording'])('says that the file of %s is missing', async (option) => {
+    const file = join(folder, 'not-there.json')
+    expect(await run('simulate', DESK, option, file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `There is no file ${file}.\n`,
+    })
   })
 })

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { readRecordingFile } from 'foldout/node'
 import { toSimulationSteps, type SimulationOptions, type SimulationStep } from 'foldout/telemetry'
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
+import { readTextFile } from '../../gateway/config/text-file.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
 import { atLeast, int, list, parse, strictObject, string, union } from '../../gateway/shapes.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
@@ -11,6 +10,7 @@ import type { Surroundings } from '../session.ts'
 import { createProgress } from '../progress.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
+import { readRuns } from './runs.ts'
 
 export interface SimulateOptions extends ValueOptions {
   readonly open?: readonly string[]
@@ -40,7 +40,7 @@ export async function simulatePrompt(
 ): Promise<number> {
   const { stdout } = surroundings
   const loaded = await loadPrompt(module, options)
-  const runs = await readRuns(options, loaded)
+  const runs = await findRuns(options, loaded)
   const names = options.strategy === undefined ? STRATEGIES : [options.strategy]
   const costs: SimulatedCost[] = []
   const work = async (): Promise<void> => {
@@ -88,7 +88,7 @@ async function simulateRuns(
 /** The assumed length of an unknown answer, in tokens. It does not change which strategy is cheapest. */
 const ANSWER_TOKENS = 100
 
-async function readRuns(options: SimulateOptions, { bound }: LoadedPrompt): Promise<Runs['runs']> {
+async function findRuns(options: SimulateOptions, { bound }: LoadedPrompt): Promise<Runs['runs']> {
   const { open, steps, recording } = options
   if ([open, steps, recording].filter((given) => given !== undefined).length > 1)
     throw new UsageError('Use exactly one of --open, --steps and --recording to say what the model does.')
@@ -98,7 +98,7 @@ async function readRuns(options: SimulateOptions, { bound }: LoadedPrompt): Prom
     return [[...(opens.length === 0 ? [] : [{ opens }]), { answers: ANSWER_TOKENS }]]
   }
   const { ns, key } = bound.prompt
-  const runs = (await readRecordingFile(recording)).flatMap((each) => each.runs)
+  const runs = (await readRuns(recording)).flatMap((each) => each.runs)
   const own = runs.filter(({ prompt }) => prompt.ns === ns && prompt.key === key)
   if (own.length === 0) throw new UsageError(`${recording} has no run of the prompt ${ns}/${key}.`)
   return own.map(toSimulationSteps)
@@ -114,9 +114,7 @@ const stepsSchema = list(
 )
 
 async function readSteps(file: string): Promise<readonly SimulationStep[]> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
-  })
+  const text = await readTextFile(file)
   try {
     return parse(stepsSchema, JSON.parse(text))
   } catch (error) {

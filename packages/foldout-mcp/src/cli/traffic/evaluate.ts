@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { isUnknown, type Catalog } from 'foldout/catalog'
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
+import { readTextFile } from '../../gateway/config/text-file.ts'
 import { atLeast, list, number, object, read, record, string, text } from '../../gateway/shapes.ts'
 import { EXIT } from '../exit-codes.ts'
 import { withServers, type ServerOptions, type Surroundings } from '../session.ts'
@@ -98,11 +98,7 @@ function judge(catalog: Catalog, { query, tools }: v.InferOutput<typeof querySch
 }
 
 async function readQueries(file: string): Promise<readonly v.InferOutput<typeof querySchema>[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
-  })
-  const items = parseItems(text, file)
+  const items = parseItems(await readTextFile(file), file)
   return items.map((item, i) => {
     const { data, mistake } = read(querySchema, item)
     if (data) return data

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { parseEnv } from 'node:util'
 import type { HttpServer, ServerAuth, ServerConfig, StdioServer } from './config.ts'
+import { parseEnvFile } from './env-file.ts'
+import { readTextFile } from './text-file.ts'
 import { fillVariables, usesRoot, type Variables } from './variables.ts'
 
 /** A server that is ready to be started. */
@@ -45,7 +45,8 @@ export function dependsOnRoot(server: ServerConfig): boolean {
 
 async function fillStdioServer(server: StdioServer, variables: Variables): Promise<FilledStdioServer> {
   const { kind, name, envFile, cwd } = server
-  const fromFile = envFile === undefined ? {} : await readEnvFile(fillVariables(envFile, variables))
+  const fromFile =
+    envFile === undefined ? {} : parseEnvFile(await readSetting('envFile', fillVariables(envFile, variables)))
   const known = envFile === undefined ? variables : { ...variables, env: { ...fromFile, ...variables.env } }
   const fill = (text: string): string => fillVariables(text, known)
   return {
@@ -82,24 +83,18 @@ async function fillAuth(auth: ServerAuth, fill: (text: string) => string): Promi
   // Variables often hold a key on one line.
   if (privateKey !== undefined) return { ...filled, privateKey: privateKey.replaceAll('\\n', '\n') }
   if (privateKeyFile === undefined) return filled
-  try {
-    return { ...filled, privateKey: await readFile(privateKeyFile, 'utf8') }
-  } catch (error) {
-    throw new Error(`Its auth.privateKeyFile cannot be read: ${(error as Error).message}`, { cause: error })
-  }
+  return { ...filled, privateKey: await readSetting('auth.privateKeyFile', privateKeyFile) }
 }
 
 function fillRecord(record: Readonly<Record<string, string>>, fill: (text: string) => string) {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, fill(value)]))
 }
 
-async function readEnvFile(file: string): Promise<Readonly<Record<string, string>>> {
+/** Reads the file that a setting names. */
+async function readSetting(setting: string, file: string): Promise<string> {
   try {
-    const variables = parseEnv(await readFile(file, 'utf8'))
-    return Object.fromEntries(
-      Object.entries(variables).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-    )
+    return await readTextFile(file)
   } catch (error) {
-    throw new Error(`Its envFile cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new Error(`Its ${setting} cannot be used. ${(error as Error).message}`, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +27,7 @@ beforeAll(() => {
 })
 afterAll(() => removeFolder(folder))
 
-function write(name: string, text: string): string {
+function write(name: string, text: string | Uint8Array): string {
   const file = join(folder, name)
   writeFileSync(file, text)
   return file
@@ -157,7 +158,7 @@ describe('the sign-in of a server (R55)', () => {
     [{ clientMetadataUrl: 'http://a.example/client.json' }, 'must begin with https:// and have a path'],
     [
       { type: 'private-key-jwt', clientId: 'a', privateKeyFile: 'none.pem' },
-      'Its auth.privateKeyFile cannot be read: ENOENT',
+      'Its auth.privateKeyFile cannot be used. There is no file /home/ada/project/none.pem.',
     ],
     [{ clientId: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
   ])('is refused when it is used: %j', async (auth, message) => {
@@ -181,6 +182,14 @@ describe('variables', () => {
     })
   })
 
+  it('come from a file with a byte order mark, and not from one that is not text', async () => {
+    expect(await fill({ command: '${A}', envFile: write('.env', '\uFEFFA=1\r\nB=2') })).toMatchObject({ command: '1' })
+    const envFile = write('.env', Buffer.from('\uFEFFA=1', 'utf16le'))
+    await expect(fill({ command: 'a', envFile })).rejects.toThrow(
+      `Its envFile cannot be used. ${envFile} is not UTF-8 text. Save it with the encoding UTF-8.`,
+    )
+  })
+
   it('may come from the envFile of the server, unless the environment has them', async () => {
     const envFile = write('.env', 'KEY=from-file\nREGION=here\n')
     const entry = { command: 'a', args: ['${KEY}', '${REGION}', '${OTHER:-none}'], env: { TOKEN: '${KEY}' }, envFile }
@@ -193,7 +202,10 @@ describe('variables', () => {
   it.each([
     [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
     [{ command: 'a', cwd: '${ROOT}' }, /It needs \$\{ROOT\}/],
-    [{ command: 'a', envFile: 'missing.env' }, /^Its envFile cannot be read: ENOENT/],
+    [
+      { command: 'a', envFile: 'missing.env' },
+      'Its envFile cannot be used. There is no file /home/ada/project/missing.env.',
+    ],
     [{ url: 'file:///etc/passwd' }, 'Its url must begin with http:// or https://.'],
   ])('are reported in a sentence if missing: %j', async (entry, message) => {
     await expect(fill(entry)).rejects.toThrow(message)
@@ -327,10 +339,23 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     await expect(reading).rejects.toBeInstanceOf(UsageError)
   })
 
+  it.each(['latin.json', 'latin.ts'])('must be UTF-8: %s', async (name) => {
+    const file = write(name, Buffer.from('{ "mcpServers": { "café": { "command": "a" } } }', 'latin1'))
+    const message = `${file} is not UTF-8 text. Save it with the encoding UTF-8.`
+    await expect(readGatewayConfig([file])).rejects.toThrow(new UsageError(message))
+  })
+
+  it.skipIf(process.platform === 'win32')('must be regular files: nobody may ever write to a pipe', async () => {
+    const pipe = join(folder, 'pipe.json')
+    execFileSync('mkfifo', [pipe])
+    await expect(readGatewayConfig([pipe])).rejects.toThrow(new UsageError(`${pipe} is not a regular file.`))
+    await expect(fill({ command: 'a', envFile: pipe })).rejects.toThrow(`${pipe} is not a regular file.`)
+  })
+
   it('must exist', async () => {
     await expect(readGatewayConfig([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
     await expect(readGatewayConfig([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
-    await expect(readGatewayConfig([folder])).rejects.toThrow(/cannot be read/)
+    await expect(readGatewayConfig([folder])).rejects.toThrow(new UsageError(`${folder} is a folder, not a file.`))
     const broken = write('broken.ts', 'export default {')
     await expect(readGatewayConfig([broken])).rejects.toThrow(/cannot be loaded/)
   })

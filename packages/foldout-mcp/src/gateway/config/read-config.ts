@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,6 +10,7 @@ import type { GatewayDefinition } from './definition.ts'
 import { findLostName, findRepeatedNames, toValue } from './names.ts'
 import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../shapes.ts'
+import { readTextFile } from './text-file.ts'
 import {
   findDoubts,
   GATEWAY_SETTINGS,
@@ -37,7 +37,7 @@ export async function readGatewayConfig(files: readonly string[]): Promise<Gatew
   for (const file of files) {
     const folder = dirname(resolve(file))
     if (MODULES.has(extname(file))) parts.push(readDefinition(await loadModule(file), { file, folder }))
-    else parts.push(readParsed(parseText(await readText(file), file), { file, folder }))
+    else parts.push(readParsed(parseText(await readTextFile(file), file), { file, folder }))
   }
   return mergeConfigs(parts)
 }
@@ -135,25 +135,13 @@ function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
   }
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
 /** Accepts comments and trailing commas, which several clients write. */
 function parseText(text: string, file: string): Parsed {
   const errors: ParseError[] = []
-  // Some editors write a byte order mark.
-  const plain = text.replace(/^\uFEFF/, '')
-  const parsed = parseTolerantly(plain, errors, file)
+  const parsed = parseTolerantly(text, errors, file)
   const [first] = errors
   if (!first) return parsed
-  const line = plain.slice(0, first.offset).split('\n').length
+  const line = text.slice(0, first.offset).split('\n').length
   throw new UsageError(`${file} is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}.`)
 }
 
@@ -171,7 +159,7 @@ function parseTolerantly(text: string, errors: ParseError[], file: string): Pars
 /** Compiles TypeScript itself, because Node.js before 22.18 cannot import it. */
 async function loadModule(file: string): Promise<unknown> {
   const path = resolve(file)
-  await readText(path)
+  await readTextFile(path)
   try {
     const { createJiti } = await import('jiti')
     // Started by npx or from a global installation, the package is not in the folder of the configuration.

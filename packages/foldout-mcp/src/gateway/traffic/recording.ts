@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises'
 import type { CatalogRecording } from 'foldout/catalog'
 import * as v from 'valibot'
 import { UsageError } from '../config/config.ts'
+import { requireFile } from '../config/text-file.ts'
 import { atLeast, boolean, list, number, object, oneOf, read, record, string } from '../shapes.ts'
 
 /** `run` tells the gateways apart that write to one file, or wrote to it one after the other. */
@@ -84,26 +85,27 @@ const TRAFFIC_START = '{"type":"start"'
 
 /** Whether a file is a traffic recording, which its first line says. */
 export async function isTraffic(path: string): Promise<boolean> {
-  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${path}.`)
-    throw new UsageError(`${path} cannot be read: ${error.message}`)
-  })
+  await requireFile(path)
+  const file = await open(path).catch((error: Error) => refuse(path, error))
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(TRAFFIC_START.length), 0, TRAFFIC_START.length, 0)
     return buffer.toString('utf8', 0, bytesRead) === TRAFFIC_START
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
+    return refuse(path, error as Error)
   } finally {
     await file.close()
   }
 }
 
+function refuse(file: string, error: Error): never {
+  throw new UsageError(`${file} cannot be read: ${error.message}.`, { cause: error })
+}
+
 /** Reads what `foldout serve --record` wrote. Skips a last line that was cut off when the gateway was killed. */
 export async function readTraffic(file: string): Promise<readonly RecordedTraffic[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
-  })
+  await requireFile(file)
+  // The last line may have been cut off in the middle of a character.
+  const text = await readFile(file, 'utf8').catch((error: Error) => refuse(file, error))
   const lines = text.split('\n')
   return lines.flatMap((line, i) => {
     if (line.trim() === '') return []

@@ -1,0 +1,27 @@
+import { isUtf8 } from 'node:buffer'
+import { readFile, stat } from 'node:fs/promises'
+import { UsageError } from './config.ts'
+
+/**
+ * Reads a text file that the user named, without its byte order mark.
+ *
+ * @throws UsageError that says what is wrong with the file.
+ */
+export async function readTextFile(file: string): Promise<string> {
+  await requireFile(file)
+  const bytes = await readFile(file).catch((error: Error) => refuse(file, error))
+  if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8 text. Save it with the encoding UTF-8.`)
+  return bytes.toString('utf8').replace(/^\uFEFF/, '')
+}
+
+/** Opening a pipe would wait for somebody who writes to it, and could not be interrupted. */
+export async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: Error) => refuse(file, error))
+  if (found.isDirectory()) throw new UsageError(`${file} is a folder, not a file.`)
+  if (!found.isFile()) throw new UsageError(`${file} is not a regular file.`)
+}
+
+function refuse(file: string, error: NodeJS.ErrnoException): never {
+  if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
+  throw new UsageError(`${file} cannot be read: ${error.message}.`, { cause: error })
+}
