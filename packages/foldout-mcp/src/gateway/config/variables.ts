@@ -5,24 +5,79 @@ export interface Variables {
   readonly root: string | undefined
 }
 
-/** `${NAME}` and `${NAME:-default}`. A default cannot contain braces, so that matching takes linear time. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}/g
-const ROOT = /\$\{ROOT(?::-[^{}]*)?\}/
+/** A variable, the beginning of one with a default, or another brace. */
+const TOKEN = /\$\{([A-Za-z_]\w*)(\}|:-)|[{}]/g
+const ROOT = /\$\{ROOT(?:\}|:-)/
+
+/** A part of a text, filled in so far: the whole text, a default, or what is between other braces. */
+interface Part {
+  readonly outer: Part | undefined
+  /** How the part begins. */
+  readonly start: string
+  /** The variable whose default it is. */
+  readonly name: string | undefined
+  text: string
+  /** The first variable in it that has no value. */
+  missing: string | undefined
+}
+
+function openPart(outer: Part | undefined, start: string, name: string | undefined): Part {
+  return { outer, start, name, text: '', missing: undefined }
+}
 
 /**
- * Fills in variables, as MCP clients do.
+ * Fills in `${NAME}` and `${NAME:-default}`, as MCP clients do. A default may contain variables and pairs of braces. A brace that nothing
+ * closes is a character like any other. The text is read once, so that this takes linear time, however deep its defaults are.
  *
- * @throws Error if one is not set and has no default.
+ * @throws Error if a variable is not set and has no default.
  */
-export function fillVariables(text: string, { env, root }: Variables): string {
-  return text.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
-    const given = Object.hasOwn(env, name) ? env[name] : undefined
-    const value = (name === 'ROOT' ? root : undefined) ?? (given || fallback)
-    if (value !== undefined) return value
-    if (name === 'ROOT')
-      throw new Error('It needs ${ROOT}, the working folder of the client, but the client does not name one.')
-    throw new Error(`The environment variable ${name} is not set.`)
-  })
+export function fillVariables(text: string, variables: Variables): string {
+  let part = openPart(undefined, '', undefined)
+  let from = 0
+  for (const { 0: token, 1: name, 2: end, index } of text.matchAll(TOKEN)) {
+    part.text += text.slice(from, index)
+    from = index + token.length
+    if (name !== undefined && end === '}') addVariable(part, name, variables)
+    else if (token !== '}') part = openPart(part, token, name)
+    else if (part.outer) part = closePart(part, part.outer, variables)
+    else part.text += token
+  }
+  part.text += text.slice(from)
+  while (part.outer) part = addPart(part.outer, part, part.start)
+  if (part.missing !== undefined) throw new Error(describeMissing(part.missing))
+  return part.text
+}
+
+function addVariable(part: Part, name: string, variables: Variables): void {
+  const value = findValue(name, variables)
+  if (value === undefined) part.missing ??= name
+  else part.text += value
+}
+
+function closePart(part: Part, outer: Part, variables: Variables): Part {
+  const { name, start } = part
+  if (name === undefined) return addPart(outer, part, start, '}')
+  const value = findValue(name, variables)
+  if (value === undefined) return addPart(outer, part)
+  outer.text += value
+  return outer
+}
+
+function addPart(outer: Part, { text, missing }: Part, before = '', after = ''): Part {
+  outer.text += `${before}${text}${after}`
+  outer.missing ??= missing
+  return outer
+}
+
+/** A variable that is set to an empty text has no value. */
+function findValue(name: string, { env, root }: Variables): string | undefined {
+  if (name === 'ROOT' && root !== undefined) return root
+  return (Object.hasOwn(env, name) && env[name]) || undefined
+}
+
+function describeMissing(name: string): string {
+  if (name === 'ROOT') return 'It needs ${ROOT}, the working folder of the client, but the client does not name one.'
+  return `The environment variable ${name} is not set.`
 }
 
 /** Whether a text depends on the folder of the client. */
