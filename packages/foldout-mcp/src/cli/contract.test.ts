@@ -146,7 +146,14 @@ describe('R58 every command', () => {
       [name, ...(working[name] ?? []), '--no-such-option'].filter((arg) => arg !== '--'),
     )
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain("unknown option '--no-such-option'")
+    expect(stderr).toContain(`unknown option '--no-such-option'\n(Run foldout ${name} --help to see how to use it.)\n`)
+  })
+
+  it('refers to the help of the command with the mistake, or to the list of commands', async () => {
+    const { stderr } = await run(['fleet', 'approve'])
+    expect(stderr).toMatch(/\n\(Run foldout fleet approve --help to see how to use it\.\)\n$/)
+    for (const args of [['nothing'], ['--nothing'], ['help', 'nothing'], ['nothing', '--help']])
+      expect((await run(args)).stderr).toMatch(/\n\(Run foldout --help to list the commands\.\)\n$/)
   })
 
   it.each(

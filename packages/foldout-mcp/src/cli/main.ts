@@ -152,8 +152,15 @@ export function createProgram(
   for (const command of program.commands) {
     const [heading] = GROUPS.find(([, names]) => names.includes(command.name())) ?? []
     if (heading !== undefined) command.helpGroup(heading)
+    nameHelp(command, `foldout ${command.name()}`)
   }
   return program
+}
+
+/** After a mistake, a command refers to its own help. */
+function nameHelp(command: Command, line: string): void {
+  command.showHelpAfterError(`(Run ${line} --help to see how to use it.)`)
+  for (const inner of command.commands) nameHelp(inner, `${line} ${inner.name()}`)
 }
 
 /** Waits until everything written to a stream has left the process. */
