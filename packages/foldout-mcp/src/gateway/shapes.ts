@@ -57,29 +57,29 @@ export const number = v.custom<number>(Number.isFinite, mustBe('a number'))
 export const int = v.pipe(
   number,
   v.custom<number>(Number.isInteger, mustBe('a whole number')),
-  v.minValue(Number.MIN_SAFE_INTEGER, `: Too small: expected int to be >=${Number.MIN_SAFE_INTEGER}`),
-  v.maxValue(Number.MAX_SAFE_INTEGER, `: Too big: expected int to be <=${Number.MAX_SAFE_INTEGER}`),
+  v.minValue(Number.MIN_SAFE_INTEGER, mustBe(`at least ${Number.MIN_SAFE_INTEGER}`)),
+  v.maxValue(Number.MAX_SAFE_INTEGER, mustBe(`at most ${Number.MAX_SAFE_INTEGER}`)),
 )
 /** A string that is not empty. */
-export const text = v.pipe(string, v.minLength(1, ': Too small: expected string to have >=1 characters'))
+export const text = v.pipe(string, v.minLength(1, ' must not be empty'))
 
 export function atLeast(least: number) {
-  return v.minValue<number, number, string>(least, `: Too small: expected number to be >=${least}`)
+  return v.minValue<number, number, string>(least, mustBe(`at least ${least}`))
 }
 
 export function above(limit: number) {
-  return v.gtValue<number, number, string>(limit, `: Too small: expected number to be >${limit}`)
+  return v.gtValue<number, number, string>(limit, mustBe(`more than ${limit}`))
 }
 
 export function atMost(most: number) {
-  return v.maxValue<number, number, string>(most, `: Too big: expected number to be <=${most}`)
+  return v.maxValue<number, number, string>(most, mustBe(`at most ${most}`))
 }
 
 export const positive = v.pipe(int, above(0))
 
 /** A string of limited length. */
 export function upTo(length: number) {
-  return v.pipe(string, v.maxLength(length, `: Too big: expected string to have <=${length} characters`))
+  return v.pipe(string, v.maxLength(length, ` must have at most ${length} characters`))
 }
 
 export function oneOf<const Options extends readonly string[]>(options: Options) {
@@ -94,7 +94,7 @@ export function list<Item extends Schema>(item: Item) {
 export function shortList<Item extends Schema>(item: Item, most: number) {
   return v.pipe(
     v.custom<v.InferInput<Item>[]>(Array.isArray, mustBe('a list')),
-    v.maxLength(most, `: Too big: expected array to have <=${most} items`),
+    v.maxLength(most, ` must have at most ${most} items`),
     list(item),
   )
 }
@@ -117,10 +117,23 @@ export function union<const Options extends readonly Schema[]>(options: Options,
         if (result.success) return result.output
         issues.push(result.issues[0])
       }
-      const inner = issues.find(({ kind, path = [] }) => kind === 'validation' || findUnknown(path) !== undefined)
+      const inner = findNearest(issues)
       addIssue({ message: inner?.message ?? mustBe(what), ...(inner?.path && { path: inner.path }) })
       return NEVER
     }),
+  )
+}
+
+/**
+ * Of the mistakes that keep a value from being each of several kinds, the one of the kind that was probably meant: one in a part that the
+ * value has, or in the only kind that has parts.
+ */
+function findNearest(issues: readonly v.BaseIssue<unknown>[]): v.BaseIssue<unknown> | undefined {
+  const inside = issues.filter(({ path = [] }) => path.length > 0)
+  return (
+    issues.find(({ kind, path = [] }) => kind === 'validation' || findUnknown(path) !== undefined) ??
+    inside.find(({ path = [] }) => path.at(-1)?.origin === 'value') ??
+    (inside.length === 1 ? inside[0] : undefined)
   )
 }
 

@@ -31,6 +31,7 @@ const scalar = custom<string | number | boolean>(
 const scalars = record(scalar)
 const tokens = v.pipe(int, atLeast(0))
 const seconds = v.pipe(number, atLeast(0), atMost(86_400))
+const someSeconds = v.pipe(number, above(0), atMost(86_400))
 
 const pin = oneOf(['off', 'flag', 'hold'])
 
@@ -48,7 +49,7 @@ const toolOverride = strictObject({
   tags: v.exactOptional(list(string)),
   core: v.exactOptional(boolean),
   parameters: v.exactOptional(record(parameterOverride)),
-  timeoutSeconds: v.exactOptional(v.pipe(seconds, above(0))),
+  timeoutSeconds: v.exactOptional(someSeconds),
   maxConcurrent: v.exactOptional(positive),
   maxResultBytes: v.exactOptional(positive),
 })
@@ -94,7 +95,7 @@ export const serverSchema = object({
   start: v.exactOptional(oneOf(['lazy', 'eager'])),
   isolate: v.exactOptional(boolean),
   idleSeconds: v.exactOptional(seconds),
-  timeoutSeconds: v.exactOptional(v.pipe(seconds, above(0))),
+  timeoutSeconds: v.exactOptional(someSeconds),
   maxConcurrent: v.exactOptional(positive),
   maxProcesses: v.exactOptional(positive),
   foldResults: v.exactOptional(tokens),
@@ -212,7 +213,7 @@ export const gatewaySchema = object({
   quotas: v.exactOptional(shortList(quota, 100)),
   pin: v.exactOptional(pin),
   http: v.exactOptional(http),
-  audit: v.exactOptional(union([boolean, text, audit], STRING_OR_OBJECT)),
+  audit: v.exactOptional(union([boolean, text, audit], `true, false, ${STRING_OR_OBJECT}`)),
   store: v.exactOptional(union([text, store], STRING_OR_OBJECT)),
 }) satisfies v.GenericSchema<Omit<GatewayDefinition, 'mcpServers'>, unknown>
 
