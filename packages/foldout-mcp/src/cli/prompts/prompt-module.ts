@@ -5,6 +5,7 @@ import type * as foldout from 'foldout'
 import type { BoundPrompt, DisclosureStrategy } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
+import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import type { StrategyName } from '../../inspector/protocol.ts'
 import { readJsonObject } from '../options.ts'
 import { toLine } from '../text.ts'
@@ -32,7 +33,7 @@ export async function loadPrompt(reference: string, { values }: ValueOptions): P
   const { createJiti } = await import('jiti')
   const jiti = createJiti(pathToFileURL(path).href, { moduleCache: true })
   const exports = await jiti.import<Readonly<Record<string, unknown>>>(path).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${file} cannot be loaded. ${describeLoadFailure(path, error)}`, { cause: error })
   })
   const load = <Module>(entry: string, own: () => Promise<Module>): Promise<Module> =>
     jiti.import<Module>(entry).catch(own)

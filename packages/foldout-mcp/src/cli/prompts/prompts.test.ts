@@ -90,8 +90,12 @@ describe('R58 foldout render', () => {
   })
 
   it('says what is wrong with a module', async () => {
-    expect((await run('render', write('broken.ts', 'export default {'))).stderr).toMatch(/broken\.ts cannot be loaded/)
-    expect((await run('render', write('throws.mjs', 'throw new Error("no")'))).stderr).toMatch(/cannot be loaded: no/)
+    expect((await run('render', write('broken.ts', 'export default {{'))).stderr).toMatch(
+      /broken\.ts cannot be loaded\. Line 1: Unexpected token\.\n$/,
+    )
+    expect((await run('render', write('throws.mjs', '\nthrow new Error("no")'))).stderr).toMatch(
+      /throws\.mjs cannot be loaded\. Line 2: no\.\n$/,
+    )
     expect((await run('render', write('empty.mjs', 'export const a = 1'))).stderr).toMatch(/exports no prompt/)
   })
 })

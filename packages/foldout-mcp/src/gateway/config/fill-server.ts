@@ -63,9 +63,9 @@ async function fillHttpServer(server: HttpServer, variables: Variables): Promise
   const { kind, name, url, headers, auth } = server
   const fill = (text: string): string => fillVariables(text, variables)
   const text = fill(url)
-  const parsed = URL.canParse(text) ? new URL(text) : undefined
-  if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:')
-    throw new Error('Its url must begin with http:// or https://.')
+  if (!/^https?:\/\//i.test(text)) throw new Error('Its url must begin with http:// or https://.')
+  if (!URL.canParse(text)) throw new Error('Its url is not a valid address. Check its host and port.')
+  const parsed = new URL(text)
   return { kind, name, url: parsed, headers: fillRecord(headers, fill), auth: auth && (await fillAuth(auth, fill)) }
 }
 

@@ -207,6 +207,8 @@ describe('variables', () => {
       'Its envFile cannot be used. There is no file /home/ada/project/missing.env.',
     ],
     [{ url: 'file:///etc/passwd' }, 'Its url must begin with http:// or https://.'],
+    [{ url: '/mcp' }, 'Its url must begin with http:// or https://.'],
+    [{ url: 'http://127.0.0.1:99999/mcp' }, 'Its url is not a valid address. Check its host and port.'],
   ])('are reported in a sentence if missing: %j', async (entry, message) => {
     await expect(fill(entry)).rejects.toThrow(message)
   })
@@ -356,7 +358,23 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     await expect(readGatewayConfig([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
     await expect(readGatewayConfig([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
     await expect(readGatewayConfig([folder])).rejects.toThrow(new UsageError(`${folder} is a folder, not a file.`))
-    const broken = write('broken.ts', 'export default {')
-    await expect(readGatewayConfig([broken])).rejects.toThrow(/cannot be loaded/)
+  })
+
+  it.each([
+    ['export default {\n  mcpServers: {{\n', 'Line 2: Unexpected token.'],
+    ['const a = "b\n', 'Line 1: Unterminated string constant.'],
+    [
+      'import { a } from "./part.ts"\nexport default { a }',
+      () => `Line 3 of ${join(folder, 'part.ts')}: Unexpected token.`,
+    ],
+    ['export const a: string = "b"\n\nthrow new Error("no")', 'Line 3: no.'],
+    ['import a from "no-such-package"\nexport default { a }', "Line 1: Cannot find module 'no-such-package'."],
+    ['throw "text"', 'It throws text.'],
+    ['throw null', 'It throws null.'],
+  ])('say in which line a module is wrong: %j', async (text, reason) => {
+    write('part.ts', '\n\nexport const a = {{')
+    const file = write('broken.ts', text)
+    const message = `${file} cannot be loaded. ${typeof reason === 'string' ? reason : reason()}`
+    await expect(readGatewayConfig([file])).rejects.toThrow(new UsageError(message))
   })
 })

@@ -7,6 +7,7 @@ import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
+import { describeLoadFailure } from './load-failure.ts'
 import { findLostName, findRepeatedNames, toValue } from './names.ts'
 import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../shapes.ts'
@@ -167,7 +168,7 @@ async function loadModule(file: string): Promise<unknown> {
     const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false, alias })
     return await jiti.import(path, { default: true })
   } catch (error) {
-    throw new UsageError(`${file} cannot be loaded: ${(error as Error).message}`)
+    throw new UsageError(`${file} cannot be loaded. ${describeLoadFailure(path, error)}`, { cause: error })
   }
 }
 

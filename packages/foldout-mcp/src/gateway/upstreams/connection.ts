@@ -342,8 +342,12 @@ function describeFailure(error: unknown, { ending, complaint }: Circumstances): 
 function getRootMessage(error: Error): string {
   const seen = new Set([error])
   for (const { cause } of seen) if (cause instanceof Error) seen.add(cause)
-  return [...seen].at(-1)?.message || error.message
+  const message = [...seen].at(-1)?.message || error.message
+  return message === 'bad port' ? BLOCKED_PORT : message
 }
+
+/** The ports that fetch refuses belong to other protocols, such as 25 (mail) and 6000 (X11). */
+const BLOCKED_PORT = 'Its url has a port that HTTP clients refuse to use. Let the server listen on another port.'
 
 /** Stops waiting on abort, because some code waits without observing a signal. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -1,0 +1,20 @@
+/** How the compiler reports a mistake: what is wrong, and the file, line and column below it. */
+const PARSE_ERROR = /^ParseError: ([^\n]*)\n *([^\n]*):(\d+):\d+ *$/
+
+/** Says why a module of the user cannot be loaded, and in which line the reason is. */
+export function describeLoadFailure(path: string, error: unknown): string {
+  if (!(error instanceof Error)) return `It throws ${String(error)}.`
+  const [, mistake, file = path, line] = PARSE_ERROR.exec(error.message) ?? []
+  // The lines below the first one list the modules that import each other.
+  const [first = ''] = (mistake ?? error.message).split('\n')
+  const reason = `${first.trim().replace(/\.$/, '')}.`
+  const at = line ?? findLine(path, error)
+  if (at === undefined) return reason
+  return `Line ${at}${file === path ? '' : ` of ${file}`}: ${reason}`
+}
+
+/** The line of the file in which an error was thrown. */
+function findLine(path: string, { stack = '' }: Error): string | undefined {
+  const start = stack.indexOf(`${path}:`)
+  return start === -1 ? undefined : /^\d+/.exec(stack.slice(start + path.length + 1))?.[0]
+}
