@@ -186,6 +186,21 @@ describe('R58 every command', () => {
     expectJsonError(await run([name, '--json']), `unknown command '${name}'`)
   })
 
+  it('record has the options of serve, and its file as an argument', () => {
+    const list = (name: string) =>
+      commands
+        .find((command) => command.name() === name)
+        ?.options.map(({ flags, description }) => ({ flags, description }))
+    expect(list('record')).toEqual(list('serve')?.filter(({ flags }) => flags !== '--record <file>'))
+  })
+
+  it('call says that --timeout limits the start of servers and the call', async () => {
+    const { stdout } = await run(['call', '--help'], { columns: 300 })
+    expect(stdout).toContain(
+      '--timeout <seconds>  how long each server may take to start (default: 30), and how long the call may go without an answer or progress (default: the server’s timeoutSeconds)\n',
+    )
+  })
+
   it('takes --json after -- for an option of the server that it adds', async () => {
     const { code, stdout } = await run(['add', 'a', '--from', missing, '--', 'server', '--json'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -1,5 +1,6 @@
-import { Option } from 'commander'
+import { Option, type Command } from 'commander'
 import type { ExposureName } from '../gateway/config/definition.ts'
+import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import type { CallOptions } from './call.ts'
 import { addServerOptions, formatExamples, readCount, readPort, type AddCommands } from './options.ts'
 import type { SearchCommandOptions } from './search.ts'
@@ -19,13 +20,18 @@ export const addGatewayCommands: AddCommands = (program, surroundings, finish) =
   addDoctor(program, surroundings, finish)
 }
 
-const addServe: AddCommands = (program, surroundings, finish) => {
-  addServerOptions(program.command('serve'))
-    .description('serve all servers to clients, over stdio and HTTP')
+/** Adds the options of commands that serve clients. */
+export function addServeOptions(command: Command): Command {
+  return addServerOptions(command)
     .option('--http <port>', 'also listen on 127.0.0.1, at /mcp and /mcp/<preset>; 0 picks a free port', readPort)
     .addOption(new Option('--expose <name>', 'how clients see the tools').choices(EXPOSURES))
     .option('--no-encoder', NO_ENCODER)
     .option('--inspect', 'show the catalog on a local page and print its URL')
+}
+
+const addServe: AddCommands = (program, surroundings, finish) => {
+  addServeOptions(program.command('serve'))
+    .description('serve all servers to clients, over stdio and HTTP')
     .option('--record <file>', 'record what clients list, search and call in this file, without secrets or results')
     .addHelpText(
       'after',
@@ -41,8 +47,10 @@ const addServe: AddCommands = (program, surroundings, finish) => {
     })
 }
 
+const CALL_TIMEOUT = `how long each server may take to start (default: ${DEFAULT_TIMEOUT_MS / 1_000}), and how long the call may go without an answer or progress (default: the server’s timeoutSeconds)`
+
 const addCall: AddCommands = (program, surroundings, finish) => {
-  addServerOptions(program.command('call'))
+  addServerOptions(program.command('call'), { timeout: CALL_TIMEOUT })
     .description('run one tool')
     .argument('<tool>', 'the tool’s name, as shown by foldout tools')
     .option('-a, --args <json>', 'the tool’s arguments, as a JSON object')

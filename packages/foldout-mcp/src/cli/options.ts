@@ -6,8 +6,10 @@ import type { Surroundings } from './session.ts'
 /** Adds commands to the program. A command passes its exit code to `finish`. */
 export type AddCommands = (program: Command, surroundings: Surroundings, finish: (code: number) => void) => void
 
+const TIMEOUT = `how long to wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`
+
 /** Adds the options of commands that connect to the servers of a configuration. */
-export function addServerOptions(command: Command): Command {
+export function addServerOptions(command: Command, { timeout = TIMEOUT } = {}): Command {
   return command
     .option(
       '-c, --config <file>',
@@ -18,11 +20,7 @@ export function addServerOptions(command: Command): Command {
     .option('--cache <folder>', 'where to keep the servers’ tools between starts')
     .option('--store <url>', 'a database that gateways share, postgres://…, instead of files')
     .option('--refresh', 'ask the servers for their tools, ignoring the cache')
-    .option(
-      '--timeout <seconds>',
-      `how long to wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`,
-      readSeconds,
-    )
+    .option('--timeout <seconds>', timeout, readSeconds)
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'report only servers that fail')
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import { addServerOptions, formatExamples, readPort, type AddCommands } from '../options.ts'
+import { addServeOptions } from '../gateway-commands.ts'
+import { addServerOptions, formatExamples, type AddCommands } from '../options.ts'
 import type { ServeOptions } from '../serve.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { ReplayOptions } from './replay.ts'
@@ -12,10 +13,9 @@ export const addTrafficCommands: AddCommands = (program, surroundings, finish) =
 }
 
 const addRecord: AddCommands = (program, surroundings, finish) => {
-  addServerOptions(program.command('record'))
+  addServeOptions(program.command('record'))
     .description('serve, and record what clients do (serve --record)')
     .argument('<file>', 'the file to append JSON lines to')
-    .option('--http <port>', 'also listen on 127.0.0.1', readPort)
     .addHelpText('after', formatExamples('foldout record traffic.jsonl --config .mcp.json --http 8414'))
     .action(async (file: string, options: ServeOptions) => {
       const { serve } = await import('../serve.ts')
