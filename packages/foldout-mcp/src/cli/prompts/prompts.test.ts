@@ -47,6 +47,7 @@ describe('R58 foldout render', () => {
     expect(after).toContain('A voucher is refunded as a voucher.')
     expect(after).toMatch(/^ {2}2\.1 refunds\.vouchers +\d+ {2}\S+ +open$/m)
     expect(after).toMatch(/open; tools: refund_order$/m)
+    expect(after).toMatch(/, strategy read-section$/m)
   })
 
   it('prints everything as JSON, with another strategy', async () => {
@@ -62,7 +63,11 @@ describe('R58 foldout render', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       prompt: 'desk/support',
       opened: ['refunds'],
-      before: { strategy: 'openSections', tools: ['open_sections'], sections: [{ path: 'role' }, { path: 'refunds' }] },
+      before: {
+        strategy: 'open-sections',
+        tools: ['open_sections'],
+        sections: [{ path: 'role' }, { path: 'refunds' }],
+      },
       after: { tools: expect.arrayContaining(['refund_order']) },
     })
   })
@@ -177,7 +182,21 @@ describe('R58 foldout simulate', () => {
     )
     const none = write('none.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)
-    expect((await run('simulate', DESK, '--open', 'nothing')).code).toBe(1)
+  })
+
+  it('refuses to open a section that there is not', async () => {
+    const choice = 'Choose from: role, refunds, refunds.vouchers.'
+    expect(await run('simulate', DESK, '--open', 'nothing')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `Unknown section 'nothing'. ${choice}\n`,
+    })
+    const steps = write('steps.json', '[{"opens": ["refund"]}, {"answers": 80}]')
+    expect(await run('simulate', DESK, '--steps', steps)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${steps} opens an unknown section 'refund'. ${choice}\n`,
+    })
   })
 
   it.each(['--steps', '--recording'])('says that the file of %s is missing', async (option) => {

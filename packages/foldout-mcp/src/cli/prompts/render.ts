@@ -1,10 +1,10 @@
-import type { BoundPrompt, RenderedPrompt, RenderOptions } from 'foldout'
-import { UsageError } from '../../gateway/config/config.ts'
+import type { RenderedPrompt } from 'foldout'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
-import type { StrategyName } from '../../inspector/protocol.ts'
+import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
 import { createStrategy, loadPrompt, type ValueOptions } from './prompt-module.ts'
+import { checkPaths, measureSections, toVisibility } from './sections.ts'
 
 export interface RenderPromptOptions extends ValueOptions {
   /** The paths of sections to open. */
@@ -59,7 +59,7 @@ function describeRender(rendered: RenderedPrompt, full: ReadonlyMap<string, numb
   const { text, tokens, tokensIfAllOpen, nodes, tools, disclosure } = rendered
   return {
     text,
-    strategy: disclosure.name,
+    strategy: toOptionName(disclosure.name),
     tokens,
     tokensIfAllOpen,
     tools: tools.map((tool) => tool.name),
@@ -75,30 +75,9 @@ function describeRender(rendered: RenderedPrompt, full: ReadonlyMap<string, numb
   }
 }
 
-/** The tokens of each section when everything is open. Opening a section may reveal more folded ones. */
-function measureSections(bound: BoundPrompt, rendering: RenderOptions): ReadonlyMap<string, number> {
-  const opened = new Set<string>()
-  for (;;) {
-    const { nodes, summarized } = bound.render({ ...rendering, visibility: toVisibility([...opened]) })
-    const folded = summarized.filter((path) => !opened.has(path))
-    if (folded.length === 0) return new Map(nodes.map((node) => [node.path, node.tokens]))
-    for (const path of folded) opened.add(path)
-  }
-}
-
-function checkPaths(paths: readonly string[], known: ReadonlyMap<string, number>): void {
-  const unknown = paths.find((path) => !known.has(path))
-  if (unknown === undefined) return
-  throw new UsageError(`Unknown section '${toLine(unknown)}'. Choose from: ${[...known.keys()].join(', ')}.`)
-}
-
-/** Opens sections and their ancestors. */
-function toVisibility(paths: readonly string[]): Readonly<Record<string, 'full'>> {
-  const all = paths.flatMap((path) => {
-    const keys = path.split('.')
-    return keys.map((_, i) => keys.slice(0, i + 1).join('.'))
-  })
-  return Object.fromEntries(all.map((path) => [path, 'full']))
+/** The name of a strategy as `--strategy` spells it: `read-section` for `readSection`. Others keep their names. */
+function toOptionName(name: string): string {
+  return STRATEGIES.find((option) => option.replaceAll('-', '') === name.toLowerCase()) ?? name
 }
 
 interface Views {

@@ -11,6 +11,7 @@ import { createProgress } from '../progress.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
 import { readRuns } from './runs.ts'
+import { checkPaths, measureSections } from './sections.ts'
 
 export interface SimulateOptions extends ValueOptions {
   readonly open?: readonly string[]
@@ -92,9 +93,15 @@ async function findRuns(options: SimulateOptions, { bound }: LoadedPrompt): Prom
   const { open, steps, recording } = options
   if ([open, steps, recording].filter((given) => given !== undefined).length > 1)
     throw new UsageError('Use exactly one of --open, --steps and --recording to say what the model does.')
-  if (steps !== undefined) return [await readSteps(steps)]
+  if (steps !== undefined) {
+    const given = await readSteps(steps)
+    const opened = given.flatMap((step) => ('opens' in step ? step.opens : []))
+    checkPaths(opened, measureSections(bound), `${steps} opens an unknown`)
+    return [given]
+  }
   if (recording === undefined) {
     const opens = open ?? bound.render().summarized
+    checkPaths(opens, measureSections(bound))
     return [[...(opens.length === 0 ? [] : [{ opens }]), { answers: ANSWER_TOKENS }]]
   }
   const { ns, key } = bound.prompt
