@@ -1,4 +1,5 @@
-import type { CallResult } from 'foldout/catalog'
+import { isUnknown, type Catalog, type CallResult } from 'foldout/catalog'
+import { UsageError } from '../gateway/config/config.ts'
 import { limitCall, type Call } from '../gateway/policy/call-limits.ts'
 import { EXIT } from './exit-codes.ts'
 import { readJsonObject } from './options.ts'
@@ -13,7 +14,8 @@ export interface CallOptions extends ServerOptions {
 export async function callTool(tool: string, options: CallOptions, surroundings: Surroundings): Promise<number> {
   const args = readJsonObject('--args', options.args)
   const { stdout, stderr, signal, env } = surroundings
-  return withServers({ ...options, quiet: true }, surroundings, async ({ catalog }) => {
+  return withServers({ ...options, quiet: true }, surroundings, async ({ catalog, failed }) => {
+    await refuseUnknown(tool, catalog, failed.length > 0)
     const call: Call = (given, context) => catalog.call(tool, given, context)
     const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000
     const limited = limitCall(tool, call, { timeoutMs, maxConcurrent: undefined, maxResultBytes: Infinity })
@@ -29,6 +31,13 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
     stream.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
+}
+
+/** A tool that does not exist is a mistake in the command, unless it may belong to a server that has failed. */
+async function refuseUnknown(tool: string, catalog: Catalog, hasFailed: boolean): Promise<void> {
+  if (!isUnknown(catalog.resolve(tool))) return
+  const message = formatResult(await catalog.call(tool, {})).trimEnd()
+  throw hasFailed ? new Error(message) : new UsageError(message)
 }
 
 /** Formats a result: text is printed unchanged, other content is named by its type and size. */

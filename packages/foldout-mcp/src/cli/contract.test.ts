@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,6 +28,8 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`
   writeFileSync(remote, JSON.stringify({ mcpServers: { tickets: { url } } }))
   writeFileSync(traffic, TRAFFIC)
+  mkdirSync(join(folder, 'project/.cursor'), { recursive: true })
+  for (const file of [broken, join(folder, 'project/.cursor/mcp.json')]) writeFileSync(file, '{ "mcpServers": \n\n')
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
 afterAll(async () => {
@@ -118,6 +120,26 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   simulate: [missing],
 }
 
+const broken = join(folder, 'broken.json')
+
+/** A command line for each command that reads a file, with a file that does not parse. */
+const withBrokenFile: Readonly<Record<string, readonly string[]>> = {
+  serve: ['--config', broken],
+  call: ['a', '--config', broken],
+  doctor: ['--config', broken],
+  tools: ['--config', broken],
+  search: ['a', '--config', broken],
+  add: ['a', '--config', broken, '--no-try', '--url', 'http://127.0.0.1/mcp'],
+  remove: ['a', '--config', broken],
+  uninstall: ['cursor', '--project', join(folder, 'project')],
+  install: ['cursor', '--project', join(folder, 'project'), '--config', config],
+  login: ['a', '--config', broken],
+  replay: [broken, '--config', config],
+  eval: [broken, '--config', config],
+  advise: [broken],
+  simulate: [DESK, '--steps', broken],
+}
+
 /** The mistake is on standard error for people, and on standard output for programs. */
 function expectJsonError({ code, stdout, stderr }: Written, message: string): void {
   expect(stderr).toContain(message)
@@ -169,6 +191,12 @@ describe('R58 every command', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain('not-there.json')
     expectJsonError(await run([name, ...args, '--json']), 'not-there.json')
+  })
+
+  it.each(Object.entries(withBrokenFile))('%s says which file is wrong', async (name, args) => {
+    const { code, stdout, stderr } = await run([name, ...args])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/(?:broken|mcp)\.json/)
   })
 
   it.each(names)('%s --json prints its mistakes as one JSON document', async (name) => {

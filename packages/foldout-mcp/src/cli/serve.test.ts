@@ -246,15 +246,41 @@ describe('foldout call', () => {
 
   it('fails for tools that do not exist and arguments that are not JSON', () => {
     writeConfig({ shop: [REFUND] })
-    expect(call('refund', '--args', '{}')).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('refund_order'),
-    })
+    const message = "Tool 'refund' not found. Nearest: refund_order."
+    expect(call('refund', '--args', '{}')).toMatchObject({ status: 2, stdout: '', stderr: `${message}\n` })
     const json = call('refund', '--args', '{}', '--json')
-    expect([json.status, JSON.parse(String(json.stdout))]).toMatchObject([1, { isError: true }])
+    expect([json.status, JSON.parse(String(json.stdout))]).toEqual([2, { error: { message, exitCode: 2 } }])
     expect(call('refund_order', '--args', '{')).toMatchObject({ status: 2, stderr: expect.stringContaining('--args') })
     expect(call('refund_order', '--args', '[]')).toMatchObject({ status: 2 })
+  })
+})
+
+describe('a failed foldout call --json', () => {
+  it('prints the answer if there is one, or else the error', () => {
+    const call = (tool: string, given = '{}') =>
+      spawnSync(
+        process.execPath,
+        [BIN, 'call', '--config', config, '--cache', join(folder, 'cache'), '--json', tool, '--args', given],
+        { encoding: 'utf8' },
+      )
+    const inputSchema = { type: 'object', properties: { order: { type: 'string' } } }
+    writeConfig({
+      shop: [
+        { ...REFUND, inputSchema },
+        { ...FORECAST, does: 'crash' },
+      ],
+    })
+    const wrong = call('refund_order', '{"order": 7}')
+    expect([wrong.status, JSON.parse(wrong.stdout)]).toMatchObject([
+      1,
+      { isError: true, content: [{ text: expect.stringContaining('Nothing was run.') }] },
+    ])
+    const crashed = call('get_forecast')
+    expect([crashed.status, JSON.parse(crashed.stdout)]).toMatchObject([1, { isError: true }])
+    writeFileSync(config, JSON.stringify({ mcpServers: { gone: { command: 'this-is-not-a-command' } } }))
+    const unknown = call('gone/refund')
+    const message = "Tool 'gone/refund' not found."
+    expect([unknown.status, JSON.parse(unknown.stdout)]).toEqual([1, { error: { message, exitCode: 1 } }])
   })
 })
 

@@ -59,7 +59,7 @@ async function planConfig(
     const start = text ?? '{\n  "mcpServers": {}\n}\n'
     return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path: PATH, name, value }), start)
   } catch (error) {
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 
@@ -70,7 +70,7 @@ async function readServers({ text }: FoundFile, file: string): Promise<ReadonlyM
     const root = (await loadFormat('json')).parse(text)
     return new Map([...(getEntries(root, PATH) ?? [])].filter((entry): entry is [string, object] => isObject(entry[1])))
   } catch (error) {
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 

@@ -111,7 +111,7 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
     return { ...changed, launch, config, moved, left, names, servers, receipt, notes }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 

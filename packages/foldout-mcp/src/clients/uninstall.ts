@@ -72,7 +72,7 @@ function getNext(found: FoundFile, file: string, plan: () => string | undefined)
     return plan()
   } catch (error) {
     checkWritable(found)
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 

@@ -139,7 +139,7 @@ describe('R52: foldout import', () => {
     expect(await readFile(config, 'utf8')).toContain('// mine')
     await writeFile(config, '{')
     const { code, stderr } = await run('import', '--config', config, '--no-project')
-    expect([code, await readFile(config, 'utf8')]).toEqual([1, '{'])
+    expect([code, await readFile(config, 'utf8')]).toEqual([2, '{'])
     expect(stderr).toContain('was not changed: it is not valid JSON')
   })
 
