@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createStyler, formatBar, formatNumber, formatTable, shorten, toLine, toLines } from './text.ts'
+import {
+  chooseLayout,
+  createStyler,
+  formatBar,
+  formatNumber,
+  formatTable,
+  shorten,
+  toLine,
+  toLines,
+  wrap,
+} from './text.ts'
 
 describe('a number', () => {
   it.each([0, 7, -7, 999, 1000, -1000, 12_345, -999_999, 1_234_567, 9_007_199_254_740_991, 0.5, 1234.5678, 1e21, NaN])(
@@ -42,6 +52,25 @@ describe('tables', () => {
   it('are shortened at the end', () => {
     expect(shorten('abc', 3)).toBe('abc')
     expect(shorten('abcd', 3)).toBe('ab…')
+  })
+})
+
+describe('a narrow terminal', () => {
+  it.each([
+    ['one two three', 8, '', ['one two', 'three']],
+    ['one two three', 13, '', ['one two three']],
+    ['one two three', 9, '  ', ['  one two', '  three']],
+    ['a-very-long-word b', 6, '', ['a-ver…', 'b']],
+    ['', 6, '', ['']],
+  ])('breaks %j after %d columns', (text, width, indent, lines) => {
+    expect(wrap(text, width, indent)).toEqual(lines)
+  })
+
+  it('gets the first layout that fits, or the last one, cut', () => {
+    const layouts = [() => ['a long line'], () => ['a line', 'b']]
+    expect(chooseLayout(Infinity, layouts)).toEqual(['a long line'])
+    expect(chooseLayout(6, layouts)).toEqual(['a line', 'b'])
+    expect(chooseLayout(4, layouts)).toEqual(['a l…', 'b'])
   })
 })
 

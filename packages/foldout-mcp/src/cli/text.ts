@@ -45,6 +45,32 @@ export function shorten(text: string, width: number): string {
   return `${text.slice(0, Math.max(1, width - 1)).trimEnd()}…`
 }
 
+/** Breaks a text between words. A word that is longer than a line is cut. */
+export function wrap(text: string, width = Infinity, indent = ''): readonly string[] {
+  const most = Math.max(1, width - indent.length)
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (longer.length <= most || line === '') line = longer
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line].map((each) => `${indent}${shorten(each, most)}`)
+}
+
+/** The lines of the first layout that fits the width, or of the last one, cut. */
+export function chooseLayout(width: number, layouts: readonly (() => readonly string[])[]): readonly string[] {
+  let lines: readonly string[] = []
+  for (const create of layouts) {
+    lines = create()
+    if (lines.every((line) => line.length <= width)) return lines
+  }
+  return lines.map((line) => shorten(line, width))
+}
+
 /** The codes that turn a style on and off. Not Node's `styleText`: whether that colors depends on the version. */
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] } as const
 type Style = keyof typeof STYLES
