@@ -144,7 +144,7 @@ describe('foldout tools', () => {
     expect(stderr).toMatch(/^crashed: .+\n {2}API_KEY is missing$/m)
     expect(stderr).toMatch(/^mute: It gave no answer within 2 seconds\.$/m)
     expect(stderr).toContain(
-      'unreachable: Its url has a port that HTTP clients refuse to use. Let the server listen on another port.\n',
+      'unreachable: Its url has a port that HTTP clients refuse to use. Run the server on another port.\n',
     )
     expect(stderr).toMatch(/^wrong: Its command must be a string\.$/m)
     expect(code).toBe(0)

@@ -184,7 +184,7 @@ describe('R58 foldout simulate', () => {
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)
   })
 
-  it('refuses to open a section that there is not', async () => {
+  it('refuses to open a section that does not exist', async () => {
     const choice = 'Choose from: role, refunds, refunds.vouchers.'
     expect(await run('simulate', DESK, '--open', 'nothing')).toEqual({
       code: 2,

@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util'
 
-/** Reads the variables of an `envFile`. Lines that set no variable are skipped, as other programs do. */
+/** Reads the variables of an `envFile`. Skips lines that set no variable, as other programs do. */
 export function parseEnvFile(text: string): Readonly<Record<string, string>> {
   const variables = splitEntries(text).flatMap((entry) => Object.entries(parseEnv(entry)))
   return Object.fromEntries(variables.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))

@@ -22,7 +22,7 @@ export interface TrafficRecorderOptions {
   readonly onProblem: (message: string) => void
 }
 
-/** @throws UsageError if the file cannot be opened: whoever asks for a recording must not find out at the end that there is none. */
+/** @throws UsageError if the file cannot be opened, so that a missing recording is noticed at the start. */
 export async function recordTraffic(
   file: string,
   { redactor, version, onProblem }: TrafficRecorderOptions,

@@ -347,7 +347,7 @@ function getRootMessage(error: Error): string {
 }
 
 /** The ports that fetch refuses belong to other protocols, such as 25 (mail) and 6000 (X11). */
-const BLOCKED_PORT = 'Its url has a port that HTTP clients refuse to use. Let the server listen on another port.'
+const BLOCKED_PORT = 'Its url has a port that HTTP clients refuse to use. Run the server on another port.'
 
 /** Stops waiting on abort, because some code waits without observing a signal. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
