@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as foldout from 'foldout'
@@ -6,6 +6,7 @@ import type { BoundPrompt, DisclosureStrategy } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
+import { requireFile } from '../../gateway/config/text-file.ts'
 import type { StrategyName } from '../../inspector/protocol.ts'
 import { readJsonObject } from '../options.ts'
 import { toLine } from '../text.ts'
@@ -29,7 +30,7 @@ export interface ValueOptions {
 export async function loadPrompt(reference: string, { values }: ValueOptions): Promise<LoadedPrompt> {
   const { file, name } = splitReference(reference)
   const path = resolve(file)
-  if (!existsSync(path) || !statSync(path).isFile()) throw new UsageError(`There is no file ${toLine(file)}.`)
+  await requireFile(file)
   const { createJiti } = await import('jiti')
   const jiti = createJiti(pathToFileURL(path).href, { moduleCache: true })
   const exports = await jiti.import<Readonly<Record<string, unknown>>>(path).catch((error: unknown) => {

@@ -87,7 +87,7 @@ describe('R58 foldout render', () => {
     [[DESK, '--values', '[]'], /--values must be a JSON object/],
     [[DESK, '--strategy', 'none'], /Allowed choices are read-section/],
     [['/not/there.ts'], /There is no file \/not\/there\.ts/],
-    [[import.meta.dirname], /There is no file/],
+    [[import.meta.dirname], /is a folder, not a file\.\n$/],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await run('render', ...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

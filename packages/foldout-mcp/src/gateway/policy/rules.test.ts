@@ -112,7 +112,7 @@ describe('R56 mistakes in rules', () => {
     ],
     [{ rules: {} }, 'f.json: "rules" must be a list.'],
     [{ audit: { file: 'a', size: 1 } }, 'f.json: "audit" has no setting called size.'],
-    [{ audit: 7 }, 'f.json: "audit" must be a string or an object.'],
+    [{ audit: 7 }, 'f.json: "audit" must be true, false, a string or an object.'],
   ])('%j: %s', (more, message) => {
     expect(() => read(more)).toThrow(new UsageError(message))
   })
