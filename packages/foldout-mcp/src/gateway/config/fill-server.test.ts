@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseEnvFile } from './env-file.ts'
+import { parseEnvFile } from './fill-server.ts'
 
 const KEY = '-----BEGIN KEY-----\nMIIE+/==\n-----END KEY-----'
 
