@@ -26,6 +26,7 @@ async function inspectCatalog(catalog: Catalog): Promise<{ readonly url: string;
   const names = [...new Set(catalog.tools.map(({ source = '' }) => source))]
   const source = createCatalogSource({
     servers: names.map((name) => ({ name, state: { type: 'stopped' }, tools: undefined })),
+    ownTools: [],
     getCatalog: async () => catalog,
   })
   const waiting: WaitingCalls = { list: async () => [], approve: refuse, deny: refuse }
@@ -239,6 +240,7 @@ describe('R59 the catalog view in a browser', () => {
       servers: [
         { name: server, state: { type: 'failed', reason: 'x'.repeat(1_000_000), retryAt: 0 }, tools: undefined },
       ],
+      ownTools: [],
       getCatalog: async () => createCatalog([shop]),
     })
     const waiting: WaitingCalls = { list: async () => [], approve: refuse, deny: refuse }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   catalog.replace('a-server-with-quite-a-long-name', [define(LONG, 'Does a thing that takes a while to describe.')])
   catalog.replace('broken', [define('', 'It has no name.')])
   const costs = computeCosts(catalog)
-  const exposures = await compareExposures(catalog, costs)
+  const exposures = await compareExposures(catalog, costs, [])
   const servers = ['work', 'a-server-with-quite-a-long-name', 'empty'].map((name) => ({ name, tools: 0 }))
   // Only the fields that the text is made of.
   view = { catalog, costs, exposures, servers, failed: [] } as unknown as CostView

@@ -103,15 +103,17 @@ describe('foldout tools', () => {
     const config = writeConfig({ shop: fixture({ tools }) })
     const { stdout } = await run(['tools', '-c', config])
     expect(stdout).toMatch(/^ +tools +tokens +per tool found {2}cheaper than all$/m)
-    expect(stdout).toMatch(/^ {2}all +60 +[\d,]+ {2}█{10} +lists everything$/m)
-    expect(stdout).toMatch(/^ {2}hybrid +2 +\d+ {2}\S+ +\d+ {2}before search \d+$/m)
+    expect(stdout).toMatch(/^ {2}all +61 +[\d,]+ {2}█{10} +lists everything$/m)
+    expect(stdout).toMatch(/^ {2}hybrid +3 +\d+ {2}\S+ +\d+ {2}before search \d+$/m)
     const json = JSON.parse((await run(['tools', '-c', config, '--json'])).stdout) as {
       tokens: number
-      exposures: readonly { name: string; tools: number; tokens: number; breakEven: number | null }[]
+      exposures: readonly { name: string; tools: number; listTokens: number; breakEven: number | null }[]
     }
     expect(json.exposures.map(({ name }) => name)).toEqual(['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'])
     const [auto, all, hybrid] = json.exposures
-    expect(all).toMatchObject({ tools: 60, listTokens: json.tokens, breakEven: null })
+    // With read_result.
+    expect(all).toMatchObject({ tools: 61, breakEven: null })
+    expect(all?.listTokens).toBeGreaterThan(json.tokens)
     expect(auto).toEqual({ ...hybrid, name: 'auto' })
   })
 

@@ -7,12 +7,12 @@ import { withServers, type ServerOptions, type Surroundings } from './session.ts
 /** `foldout tools`: lists everything the servers offer and what it costs. Returns the exit code. */
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {
   return withServers(options, surroundings, async (session) => {
-    const { catalog, progress } = session
+    const { catalog, gateway, progress } = session
     const { costs, exposures } = await progress.during(
       () => `Counting ${catalog.tools.length} tools`,
       async () => {
         const counted = computeCosts(catalog)
-        return { costs: counted, exposures: await compareExposures(catalog, counted) }
+        return { costs: counted, exposures: await compareExposures(catalog, counted, gateway.ownTools) }
       },
     )
     const view = { ...session, costs, exposures }

@@ -1,4 +1,4 @@
-import type { Catalog, Encoder } from 'foldout/catalog'
+import type { Catalog, Encoder, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
 import type { GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
@@ -108,6 +108,8 @@ export interface ViewChoice {
  */
 export interface Gateway {
   readonly servers: readonly ServerStatus[]
+  /** The tools that the gateway itself adds to every list, such as `read_result`. */
+  readonly ownTools: readonly ListedTool[]
   /** The calls that wait for the user's approval. */
   readonly approvals: WaitingCalls
   /** The tools of all servers, or of a preset. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
-import type { Catalog } from 'foldout/catalog'
+import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
 import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
@@ -16,7 +16,8 @@ import { createSecrets, type Secrets } from './policy/secrets.ts'
 import type { GatewayStore } from './store/contract.ts'
 import { openStore, readStoreSettings, type StoreSettings } from './store/open.ts'
 import { listenHttp } from './serve/http.ts'
-import { FOLD_TOKENS } from './results/limits.ts'
+import { createFoldLimits } from './results/fold-limits.ts'
+import { LISTING } from './results/read-result.ts'
 import { Results } from './results/results.ts'
 import { explainMissing } from './serve/tasks.ts'
 import { createExposure } from './serve/expose.ts'
@@ -89,6 +90,7 @@ class RunningGateway implements Gateway {
   readonly #loop: LoopGuard
   readonly #starts = new FirstStarts((server) => this.#isClosed || this.#servers.get(server.name) !== server)
   readonly #results: Results
+  readonly #foldLimits = createFoldLimits(() => this.#config?.foldResults, this.#servers)
   #idleNames: IdleNames | undefined
   /** Servers of an update that is not done yet. */
   readonly #pending = new Set<GatewayServer>()
@@ -138,6 +140,10 @@ class RunningGateway implements Gateway {
       state,
       tools: snapshot?.tools.length,
     }))
+  }
+
+  get ownTools(): readonly ListedTool[] {
+    return this.#foldLimits.getLeast() === Infinity ? [] : [LISTING]
   }
 
   get approvals(): WaitingCalls {
@@ -280,7 +286,7 @@ class RunningGateway implements Gateway {
         throw new UsageError(`The preset '${preset}' cannot be removed while a client uses it. Restart the gateway.`)
     const settings = this.#views.presets.map((preset) => getViewSettings(config, preset, this.#options))
     // An exposure may need a package that is not installed.
-    await Promise.all(settings.map((one) => one && createExposure(one.expose)))
+    await Promise.all(settings.map(async (one) => one && createExposure(one.expose)))
   }
 
   #reportIdleNames({ name, config, snapshot }: GatewayServer): void {
@@ -348,22 +354,11 @@ class RunningGateway implements Gateway {
       getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
       embed: this.#options.embed,
-      results: this.#results.createView(name, {
-        getLimit: (server) => this.#getFoldTokens(this.#servers.get(server ?? '')),
-        getLeast: () =>
-          [undefined, ...this.#servers.values()].reduce(
-            (least, server) => Math.min(least, this.#getFoldTokens(server)),
-            Infinity,
-          ),
-      }),
+      results: this.#results.createView(name, this.#foldLimits),
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
       listStarting: () => this.#starts.list(),
       untilStarted: () => this.#starts.waitForSearch(),
     })
-  }
-
-  #getFoldTokens(server: GatewayServer | undefined): number {
-    return server?.config.foldResults ?? this.#config?.foldResults ?? FOLD_TOKENS
   }
 
   #requireConfig(): GatewayConfig {

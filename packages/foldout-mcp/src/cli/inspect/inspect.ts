@@ -167,6 +167,9 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
     get servers() {
       return gateway.servers
     },
+    get ownTools() {
+      return gateway.ownTools
+    },
     getCatalog: () => gateway.getCatalog(dropUndefined({ preset })),
   })
   return { sources: [source, createApprovalSource(gateway.approvals)], close: () => gateway.close() }

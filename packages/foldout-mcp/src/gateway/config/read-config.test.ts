@@ -274,7 +274,7 @@ export default defineGateway({ mcpServers: { typed: { command: 'a' } } })`,
     const file = write('own.json', JSON.stringify({ mcpServers: { self, other, a: { command: 'x' } } }))
     const { servers, doubts } = await readGatewayConfig([file])
     expect(servers.map(({ name }) => name)).toEqual(['other', 'a'])
-    expect(doubts).toEqual([`The server 'self' in ${file} starts this gateway itself, so it is left out.`])
+    expect(doubts).toEqual([])
   })
 
   it('are merged by server, and later ones win', async () => {

@@ -71,14 +71,11 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   if (lost !== undefined) throw new UsageError(`${file}: "${lost}" cannot have this name. Choose another one.`)
   const servers: ServerConfig[] = []
   const invalid: InvalidServer[] = []
-  const doubts = isObject(definition) ? [...findDoubts(definition, entries, file)] : []
   for (const [name, entry] of Object.entries(entries)) {
     if (isObject(entry) && entry['disabled'] === true) continue
     try {
       const server = readServer(name, entry, folder)
-      if (servesOwnFile(server, file))
-        doubts.push(`The server '${name}' in ${file} starts this gateway itself, so it is left out.`)
-      else servers.push(server)
+      if (!servesOwnFile(server, file)) servers.push(server)
     } catch (fault) {
       invalid.push({ name, reason: (fault as Error).message })
     }
@@ -86,7 +83,7 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   return {
     servers,
     invalid,
-    doubts,
+    doubts: isObject(definition) ? findDoubts(definition, entries, file) : [],
     expose: data.expose ?? 'auto',
     presets: new Map(Object.entries(data.presets ?? {})),
     instructions: data.instructions,

@@ -1,5 +1,6 @@
 import { createCatalog, type RawTool } from 'foldout/catalog'
 import { describe, expect, it } from 'vitest'
+import { LISTING } from '../results/read-result.ts'
 import { compareExposures, computeCosts, findBreakEven } from './costs.ts'
 
 describe('R58 the break-even', () => {
@@ -38,9 +39,23 @@ describe('R58 costs', () => {
     expect(costs.servers.map(({ name }) => name)).toContain('constructor')
   })
 
+  it('include the tools that the gateway adds to every list', async () => {
+    const catalog = createCatalog(tools)
+    const costs = computeCosts(catalog)
+    const [plain, folding] = [
+      await compareExposures(catalog, costs, []),
+      await compareExposures(catalog, costs, [LISTING]),
+    ]
+    for (const [i, { tools: listed, listTokens, saved }] of folding.entries()) {
+      expect(listed).toBe((plain[i]?.tools ?? 0) + 1)
+      expect(listTokens).toBeGreaterThan((plain[i]?.listTokens ?? 0) + 100)
+      expect(saved).toBeLessThan(1)
+    }
+  })
+
   it('measure what a search adds, and a definition if the exposure has that step', async () => {
     const catalog = createCatalog(tools)
-    const exposures = await compareExposures(catalog, computeCosts(catalog))
+    const exposures = await compareExposures(catalog, computeCosts(catalog), [])
     const byName = new Map(exposures.map((cost) => [cost.name, cost]))
     const find = (name: Parameters<typeof byName.get>[0]): number => byName.get(name)?.findTokens ?? 0
     expect(find('all')).toBe(0)
@@ -53,6 +68,6 @@ describe('R58 costs', () => {
     const catalog = createCatalog([])
     const costs = computeCosts(catalog)
     expect(costs).toMatchObject({ total: 0, servers: [] })
-    expect((await compareExposures(catalog, costs)).map(({ breakEven }) => breakEven)).toContain(null)
+    expect((await compareExposures(catalog, costs, [])).map(({ breakEven }) => breakEven)).toContain(null)
   })
 })

@@ -65,10 +65,14 @@ function countTool({ name, description, inputSchema }: ListedTool): number {
   return estimatedTokens.count(JSON.stringify({ name, description, inputSchema }))
 }
 
-/** Computes what each exposure would list and cost. Runs searches with the tools' own words, so that their cost is measured, not assumed. */
+/**
+ * Computes what each exposure would list and cost, with the tools that the gateway adds. Runs searches with the tools' own words, so
+ * that their cost is measured, not assumed.
+ */
 export async function compareExposures(
   catalog: Catalog,
   { total, tools }: CatalogCosts,
+  added: readonly ListedTool[],
 ): Promise<readonly ExposureCost[]> {
   const costs: ExposureCost[] = []
   const queries = pickQueries(catalog)
@@ -77,7 +81,7 @@ export async function compareExposures(
       const exposure = await createExposure(name)
       exposure.check?.(catalog)
       const exposed = exposure.expose(catalog, { id: `cost-of-${name}`, takesListChanges: false })
-      costs.push(await measure(name, exposed, { catalog, total, tools, queries }))
+      costs.push(await measure(name, exposed, { catalog, total, tools, queries, added }))
       if ('close' in exposure && typeof exposure.close === 'function') exposure.close()
     } catch (error) {
       costs.push({ ...NOTHING, name, problem: (error as Error).message })
@@ -94,20 +98,23 @@ interface Measured {
   readonly total: number
   readonly tools: CatalogCosts['tools']
   readonly queries: readonly Sample[]
+  readonly added: readonly ListedTool[]
 }
 
 async function measure(name: ExposureName, exposed: ExposedCatalog, measured: Measured): Promise<ExposureCost> {
-  const { catalog, total, tools } = measured
+  const { catalog, tools, added } = measured
+  const addedTokens = sum(added.map(countTool))
+  const total = measured.total + addedTokens
   const list = exposed.list()
   const isEverything =
     list.length === catalog.tools.length && !list.some((tool) => isUnknown(catalog.resolve(tool.name)))
-  const listTokens = isEverything ? total : sum(list.map((tool) => countListed(tool, catalog, tools)))
+  const listTokens = isEverything ? total : addedTokens + sum(list.map((tool) => countListed(tool, catalog, tools)))
   const instructionTokens = estimatedTokens.count(exposed.instructions)
   const tokens = listTokens + instructionTokens
   const findTokens = isEverything ? 0 : await measureFinding(exposed, list, measured)
   return {
     name,
-    tools: list.length,
+    tools: list.length + added.length,
     listTokens,
     instructionTokens,
     tokens,

@@ -4,6 +4,7 @@ import {
   type CallResult,
   type Catalog,
   type CatalogEntry,
+  type ListedTool,
   type SearchHit,
 } from 'foldout/catalog'
 import type { ServerStatus } from '../../gateway/gateway.ts'
@@ -16,6 +17,7 @@ import type { CallView, CatalogView, FoundTool, ServerRow, ToolDetail } from '..
 /** A gateway as the catalog view sees it. */
 export interface InspectedGateway {
   readonly servers: readonly ServerStatus[]
+  readonly ownTools: readonly ListedTool[]
   getCatalog(): Promise<Catalog>
 }
 
@@ -61,7 +63,7 @@ export function createCatalogSource(gateway: InspectedGateway): CatalogSource {
       'catalog/explain': async ({ query, name }) => (await (await gateway.getCatalog()).explain(query, name)) ?? null,
       'catalog/exposures': async () => {
         const catalog = await gateway.getCatalog()
-        return compareExposures(catalog, count(catalog))
+        return compareExposures(catalog, count(catalog), gateway.ownTools)
       },
       'catalog/call': async ({ name, arguments: args }) => {
         const catalog = await gateway.getCatalog()
