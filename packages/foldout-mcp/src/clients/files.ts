@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
+import { formatNumber } from '../gateway/fields.ts'
 import { MAX_CONFIG_BYTES } from './limits.ts'
 
 /** A file as it was found. */
@@ -14,27 +15,38 @@ export interface FoundFile {
   readonly mode: number
 }
 
+/** A file that cannot be used. */
+export class FileError extends UsageError {
+  /** Continues a sentence that begins with the file. */
+  readonly reason: string
+
+  constructor(file: string, reason: string) {
+    super(`${file} ${reason}.`)
+    this.reason = reason
+  }
+}
+
 const PRIVATE_FILE = 0o600
 const WRITE_BITS = 0o222
 
 /**
  * Reads a file whose text can be written back without loss.
  *
- * @throws UsageError if it is not a text file or is too large.
+ * @throws FileError if it is not a text file or is too large.
  */
 export async function findFile(file: string): Promise<FoundFile> {
   const path = await followLinks(resolve(file))
   try {
     const { mode, size, isFile } = await describe(path)
-    if (!isFile) throw new UsageError(`${file} is not a file.`)
-    if (size > MAX_CONFIG_BYTES) throw new UsageError(`${file} is too large: ${size} bytes.`)
+    if (!isFile) throw new FileError(file, 'is not a file')
+    if (size > MAX_CONFIG_BYTES) throw new FileError(file, `is too large: ${formatNumber(size)} bytes`)
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path))
     return { path, text, mode }
   } catch (error) {
     if (isMissing(error)) return { path, text: undefined, mode: PRIVATE_FILE }
-    if (error instanceof TypeError) throw new UsageError(`${file} is not UTF-8 text.`)
+    if (error instanceof TypeError) throw new FileError(file, 'is not UTF-8 text')
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new FileError(file, `cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -100,10 +112,29 @@ async function copyOwner(from: string, to: string, mode: number): Promise<void> 
   await chmod(to, mode)
 }
 
-async function createFolders(folder: string): Promise<readonly string[]> {
+/**
+ * Creates a folder and its parents. Returns those that did not exist.
+ *
+ * @throws FileError that says why a folder cannot be created.
+ */
+export async function createFolders(folder: string, mode?: number): Promise<readonly string[]> {
+  checkFolder(folder)
   const missing = listMissingFolders(folder)
-  await mkdir(folder, { recursive: true })
+  try {
+    await mkdir(folder, { recursive: true, ...(mode !== undefined && { mode }) })
+  } catch (error) {
+    throw new FileError(folder, `cannot be created: ${(error as Error).message}`)
+  }
   return missing
+}
+
+/** Fails if a folder cannot exist because a file has its name or the name of one of its parents. */
+export function checkFolder(folder: string): void {
+  let path = folder
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats && !stats.isDirectory())
+    throw new FileError(path, 'is a file, but must be a folder. Rename or remove the file, then try again')
 }
 
 /** Follows links by hand, because a link may point to a file that does not exist yet. */

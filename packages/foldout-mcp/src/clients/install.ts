@@ -6,7 +6,15 @@ import type { ClientDescription, Scope, ServerMap } from './client.ts'
 import { mergeServers } from './collect.ts'
 import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from './documents/document.ts'
 import { createEntry, createLaunch, getOrigin, isFoldout, readEntry, startsFoldout, type Launch } from './entries.ts'
-import { checkWritable, findFile, hashText, listMissingFolders, replaceFile, type FoundFile } from './files.ts'
+import {
+  checkFolder,
+  checkWritable,
+  findFile,
+  hashText,
+  listMissingFolders,
+  replaceFile,
+  type FoundFile,
+} from './files.ts'
 import { changeConfig, findConfigFile, readConfigServers } from './gateway-config.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
 import { chooseFile, getStateFolder, type Whereabouts } from './places.ts'
@@ -85,6 +93,7 @@ interface Plan {
 async function createPlan(request: InstallRequest, file: string, state: State): Promise<Plan> {
   const { client, where, name, version } = request
   const found = await findFile(file)
+  checkFolder(dirname(found.path))
   checkWritable(found)
   const format = await loadFormat(client.format)
   const receipt = await state.readReceipt(found.path)

@@ -1,10 +1,10 @@
-import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { chmod, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as v from 'valibot'
 import { boolean, list, object, parse, ShapeError, string } from '../gateway/shapes.ts'
 import { isRunning } from '../gateway/surroundings.ts'
-import { findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
+import { createFolders, findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
 const strings = v.pipe(list(string), v.readonly())
@@ -105,7 +105,7 @@ function getKey(file: string): string {
 
 async function createPrivateFolder(folder: string, name: string): Promise<string> {
   const place = join(folder, name)
-  await mkdir(place, { recursive: true, mode: 0o700 })
+  await createFolders(place, 0o700)
   await chmod(folder, 0o700).catch(() => undefined)
   return place
 }

@@ -20,6 +20,11 @@ const CONFIG = [
   '-c, --config <file>',
   'the gateway’s configuration (default: foldout.config.json in this folder)',
 ] as const
+/** An installation does not write servers to it, so it may be code. */
+const SERVED_CONFIG = [
+  '-c, --config <file>',
+  'the gateway’s configuration (default: foldout.config.ts, foldout.config.json or .mcp.json in this folder)',
+] as const
 const PROJECT_FOLDER = 'a project folder'
 
 function addImport(program: Command, surroundings: Surroundings, finish: Finish): void {
@@ -47,7 +52,7 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
     .command('install')
     .description('install the gateway in an MCP client')
     .argument('<client>', 'for example cursor, claude-code or vscode')
-    .option(...CONFIG)
+    .option(...SERVED_CONFIG)
     .option('--project [folder]', 'only for one project (default: this folder)')
     .option('--name <name>', 'the gateway’s name in the client', 'foldout')
     .option('--move', 'move the client’s other servers into the gateway’s configuration')

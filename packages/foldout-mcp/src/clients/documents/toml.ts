@@ -1,4 +1,4 @@
-import { parse, stringify } from 'smol-toml'
+import { parse, stringify, TomlError } from 'smol-toml'
 import { MOST_DOUBTFUL_HEADERS } from '../limits.ts'
 import { endLine, isObject, getStyle, type Change, type Format, type Path } from './document.ts'
 
@@ -8,8 +8,7 @@ export const tomlFormat: Format = {
     try {
       return toPlain(parse(text, { integersAsBigInt: 'asNeeded' }))
     } catch (error) {
-      const [first = ''] = (error as Error).message.split('\n')
-      throw new Error(`it is not valid TOML: ${first}`, { cause: error })
+      throw new Error(`it is not valid TOML: ${describeError(error)}`, { cause: error })
     }
   },
 
@@ -18,6 +17,12 @@ export const tomlFormat: Format = {
     if (value === undefined) return without
     return append(without, nest([...path, name], value))
   },
+}
+
+function describeError(error: unknown): string {
+  const [first = ''] = (error as Error).message.split('\n')
+  if (!(error instanceof TomlError)) return first
+  return `${first.replace('Invalid TOML document: ', '')} in line ${error.line}`
 }
 
 /** Copies the parser's tables, which have no prototype and so would not equal plain objects. */

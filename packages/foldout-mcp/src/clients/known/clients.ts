@@ -1,4 +1,5 @@
 import { UsageError } from '../../gateway/config/config.ts'
+import { isNear } from '../../gateway/near.ts'
 import type { ClientDescription } from '../client.ts'
 import { EDITORS } from './editors.ts'
 import { TERMINALS } from './terminals.ts'
@@ -43,7 +44,10 @@ export function getClient(name: string): ClientDescription {
     CLIENTS.find((client) => toKey(client.name) === wanted || toKey(client.title) === wanted) ??
     CLIENTS.find((client) => client.name === ALIASES.get(wanted))
   if (found) return found
-  throw new UsageError(`There is no client '${name}'. Choose from: ${CLIENTS.map((client) => client.name).join(', ')}.`)
+  const names = CLIENTS.map((client) => client.name)
+  const near = [...names, ...ALIASES.keys()].find((known) => isNear(wanted, toKey(known)))
+  const meant = near === undefined ? '' : ` Did you mean ${ALIASES.get(near) ?? near}?`
+  throw new UsageError(`There is no client '${name}'.${meant} Choose from: ${names.join(', ')}.`)
 }
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
