@@ -51,8 +51,8 @@ export interface ClientDescription {
   readonly others?: { readonly user?: Places; readonly project?: readonly string[] }
   /** Where the servers are. If there are several, the first is used unless the file has one of the others. */
   readonly maps: readonly ServerMap[]
-  /** More places in the file that are read. A part `{project}` is the project folder. */
-  readonly alsoRead?: readonly Path[]
+  /** Where the user's file keeps the servers of single projects, which are only read. A part `{project}` is the project folder. */
+  readonly ofProject?: readonly Path[]
   readonly own?: OwnCommand
   /** A link that installs a server with one click. `{name}`, `{base64}`, `{named}`, `{program}` and `{args}` are filled in. */
   readonly link?: string

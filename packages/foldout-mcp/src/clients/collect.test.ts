@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { collectServers, mergeServers, type Found } from './collect.ts'
 import { applyChange, loadFormat } from './documents/document.ts'
+import type { Scope } from './client.ts'
 import { CLIENTS, getClient } from './known/clients.ts'
 import { chooseFile, type Whereabouts } from './places.ts'
 
@@ -119,6 +120,18 @@ describe('R52: entries of clients', () => {
       '{"servers": {"a": {"type": "stdio", "command": "x", "args": ["${workspaceFolder}/y"], "envFile": ".env"}}}',
       { command: 'x', args: ['${ROOT}/y'], envFile: '.env' },
     ],
+    [
+      'zed',
+      '.config/zed/settings.json',
+      '{"context_servers": {"a": {"command": {"path": "x", "args": ["y"], "env": {"K": "v"}}, "settings": {}}}}',
+      { command: 'x', args: ['y'], env: { K: 'v' } },
+    ],
+    [
+      'mcporter',
+      '.mcporter/mcporter.json',
+      '{"mcpServers": {"a": {"baseUrl": "https://a/mcp", "bearerTokenEnv": "TOKEN", "headers": {"X": "$env:KEY"}}}}',
+      { url: 'https://a/mcp', headers: { X: '${KEY}', Authorization: 'Bearer ${TOKEN}' } },
+    ],
     ['continue', '.continue/config.yaml', 'mcpServers:\n  - name: a\n    command: x\n', { command: 'x' }],
     [
       'lm-studio',
@@ -152,9 +165,54 @@ describe('R52: entries of clients', () => {
     expect(Object.fromEntries(servers.map(({ source, definition }) => [source.name, definition]))).toEqual({
       a: { command: './server.js', cwd: where.project },
       b: { command: 'x', cwd: join(where.project, 'data') },
-      c: { command: 'y' },
-      d: { command: 'z' },
+      c: { command: 'y', cwd: where.project },
+      d: { command: 'z', cwd: where.project },
     })
+  })
+
+  it('of a project that the user keeps in a file of their own are collected only with the project', async () => {
+    const entry = { mcpServers: { d: { command: 'z' } } }
+    const own = { mcpServers: { mine: { command: 'y' } }, projects: { [where.project]: entry } }
+    await write('home/.claude.json', JSON.stringify(own))
+    const names = async (scopes: readonly Scope[]): Promise<readonly string[]> => {
+      const { servers } = await collectServers([getClient('claude-code')], scopes, where)
+      return servers.map(({ source }) => source.name)
+    }
+    expect(await names(['user', 'project'])).toEqual(['mine', 'd'])
+    expect(await names(['user'])).toEqual(['mine'])
+  })
+
+  it.each([
+    [['node', 'server.mjs'], true],
+    [['node', 'dist/server.mjs'], true],
+    [['node', '/opt/server.mjs', '--stdio'], false],
+    [['node', '--import', '/opt/hook.mjs', 'server.mjs'], true],
+    [['/opt/server'], false],
+    [['/opt/server', '--root', '.'], true],
+    [['./server'], true],
+    [['bin/server', '/data'], true],
+    [['server'], true],
+    [['server', '--stdio'], true],
+    [['python', '-m', 'server'], true],
+    [['npm', 'run', 'mcp'], true],
+    [['npx', '-y', '@modelcontextprotocol/server-memory'], false],
+    [['npx', '-y', 'server@1.2.3', '--api-key', 'abc', '--level=debug'], false],
+    [['cmd', '/c', 'npx', '-y', 'server@latest'], false],
+    [['npx', '-y', '@modelcontextprotocol/server-filesystem', '.'], true],
+    [['npx', '-y', '@modelcontextprotocol/server-filesystem', '/data', '~/notes'], true],
+    [['npx', '-y', '@modelcontextprotocol/server-filesystem', 'data'], true],
+    [['npx', '-y', 'server', '--root=data'], true],
+    [['npx', '-y', 'server', '--root=other'], false],
+    [['npx', '-y', 'server', 'notes.db'], true],
+    [['npx', '-y', 'mcp-remote', 'https://a/mcp'], false],
+    [['uvx', 'mcp-server-git', '--repository', '${ROOT}'], false],
+    [['docker', 'run', '-i', '--rm', '-e', 'TOKEN', 'ghcr.io/a/b'], true],
+  ])('of a project: %j depends on its folder: %s', async (words, isDependent) => {
+    const [command, ...args] = words
+    await mkdir(join(where.project, 'data'), { recursive: true })
+    await write('project/.mcp.json', JSON.stringify({ mcpServers: { a: { command, args } } }))
+    const { servers } = await collect('claude-code')
+    expect(servers[0]?.definition.cwd).toBe(isDependent ? where.project : undefined)
   })
 
   it('turn the input prompts of VS Code into variables', async () => {
@@ -205,7 +263,7 @@ describe('R52: entries of clients', () => {
     const { servers, problems } = await collect()
     expect(problems.map(({ file, message }) => [file, message])).toEqual([
       [broken, expect.stringMatching(/^it is not valid JSON: [a-z ]+ in line 1$/)],
-      [binary, expect.stringContaining('UTF-8')],
+      [binary, 'it is not UTF-8 text'],
     ])
     expect(servers.map(({ source }) => source.name)).toEqual(['__proto__'])
   })

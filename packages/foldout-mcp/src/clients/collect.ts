@@ -4,8 +4,8 @@ import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { ClientDescription, Scope } from './client.ts'
 import { getEntries, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
-import { getOrigin, isFoldout, omitEmpty, readEntry } from './entries.ts'
-import { findFile } from './files.ts'
+import { getOrigin, isFoldout, omitEmpty, readEntry, stripShell } from './entries.ts'
+import { FileError, findFile } from './files.ts'
 import { listFiles, type Whereabouts } from './places.ts'
 
 /** Where a server was found. */
@@ -45,7 +45,7 @@ export async function collectServers(
         const real = await realpath(file).catch(() => file)
         if (seen.has(real)) continue
         seen.add(real)
-        found.push(await readClientFile(client, scope, file, where))
+        found.push(await readClientFile(client, { file, scope, scopes, where }))
       }
     }
   }
@@ -56,18 +56,14 @@ export async function collectServers(
   }
 }
 
-async function readClientFile(
-  client: ClientDescription,
-  scope: Scope,
-  file: string,
-  where: Whereabouts,
-): Promise<Found> {
+async function readClientFile(client: ClientDescription, reading: Reading): Promise<Found> {
+  const { file } = reading
   try {
     const { text = '' } = await findFile(file)
     const root = (await loadFormat(getFormat(client, file))).parse(text)
-    return readServers(client, root, { file, scope, where })
+    return readServers(client, root, reading)
   } catch (error) {
-    const message = (error as Error).message
+    const message = error instanceof FileError ? `it ${error.reason}` : (error as Error).message
     return { servers: [], skipped: [], problems: [{ client: client.name, file, message }] }
   }
 }
@@ -81,15 +77,21 @@ function getFormat({ format }: ClientDescription, file: string): DocumentFormat 
 interface Reading {
   readonly file: string
   readonly scope: Scope
+  /** The scopes that the user wants. A file of the user may also have servers of a project. */
+  readonly scopes: readonly Scope[]
   readonly where: Whereabouts
 }
 
-function readServers(client: ClientDescription, root: unknown, { file, scope, where }: Reading): Found {
-  const origin = getOrigin(root, scope, where)
+function readServers(client: ClientDescription, root: unknown, { file, scope, scopes, where }: Reading): Found {
   const found: { servers: FoundServer[]; skipped: Found['skipped'][number][] } = { servers: [], skipped: [] }
-  for (const [name, entry] of listEntries(client, root, where)) {
+  const others = scopes.includes('project') ? listProjectEntries(client, root, where) : []
+  const entries = [
+    ...listEntries(client, root).map((entry) => [...entry, scope] as const),
+    ...others.map((entry) => [...entry, 'project'] as const),
+  ]
+  for (const [name, entry, own] of entries) {
     const source = { client: client.name, file, name }
-    const read = readEntry(entry, origin)
+    const read = readEntry(entry, getOrigin(root, own, where))
     if ('reason' in read) found.skipped.push({ source, reason: read.reason })
     else if (isFoldout(read.definition)) found.skipped.push({ source, reason: 'it is Foldout itself' })
     else found.servers.push({ source, ...read })
@@ -97,15 +99,22 @@ function readServers(client: ClientDescription, root: unknown, { file, scope, wh
   return { ...found, problems: [] }
 }
 
-function listEntries(client: ClientDescription, root: unknown, { project }: Whereabouts): readonly [string, unknown][] {
-  const others = client.alsoRead ?? []
-  const paths = others.map((path) => path.map((key) => (key === '{project}' ? project : key)))
-  const fromMaps = client.maps.flatMap(({ path, isList = false }) => {
+function listEntries(client: ClientDescription, root: unknown): readonly (readonly [string, unknown])[] {
+  return client.maps.flatMap(({ path, isList = false }) => {
     const entries = [...(getEntries(root, path, isList) ?? getEntries(root, path) ?? [])]
     // A map inside another map is not a server.
     return entries.filter(([name]) => !isMapAt(client, [...path, name]))
   })
-  return [...fromMaps, ...paths.flatMap((path) => [...(getEntries(root, path) ?? [])])]
+}
+
+/** The servers that a file of the user has for one project. */
+function listProjectEntries(
+  { ofProject = [] }: ClientDescription,
+  root: unknown,
+  { project }: Whereabouts,
+): readonly (readonly [string, unknown])[] {
+  const paths = ofProject.map((path) => path.map((key) => (key === '{project}' ? project : key)))
+  return paths.flatMap((path) => [...(getEntries(root, path) ?? [])])
 }
 
 function isMapAt({ maps }: ClientDescription, path: Path): boolean {
@@ -158,11 +167,8 @@ function isSame(a: ServerDefinition, b: ServerDefinition): boolean {
   return agree(a.env, b.env) && agree(a.headers, b.headers)
 }
 
-/** Strips `cmd /c`, which only starts a program on Windows. */
 function getWords({ command, args = [] }: ServerDefinition): readonly string[] {
-  const words = [command ?? '', ...args.map(String)]
-  if (words[0] === 'cmd' && words[1] === '/c') return words.slice(2)
-  return words
+  return stripShell([command ?? '', ...args.map(String)])
 }
 
 function agree(a: Readonly<Record<string, unknown>> = {}, b: Readonly<Record<string, unknown>> = {}): boolean {

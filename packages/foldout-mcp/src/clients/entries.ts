@@ -1,4 +1,5 @@
-import { isAbsolute, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { isAbsolute, resolve, win32 } from 'node:path'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { EntryShape, Scope } from './client.ts'
@@ -34,7 +35,7 @@ export function createEntry(
 
 /** Where an entry comes from. */
 export interface EntryOrigin {
-  /** The folder that relative paths start from; undefined if unknown. */
+  /** The folder that the client starts the server in; undefined if unknown. */
   readonly folder: string | undefined
   /** VS Code's input prompts, by id. */
   readonly inputs: ReadonlyMap<string, Input>
@@ -53,7 +54,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   const fill = (text: string): string => convertVariables(text, origin.inputs, (note) => notes.add(note))
   const isDisabled = entry['disabled'] === true || entry['enabled'] === false
   const common = dropUndefined({ disabled: isDisabled || undefined, timeoutSeconds: readTimeout(entry) })
-  const url = getString(entry, ['url', 'serverUrl', 'httpUrl', 'uri'])
+  const url = getString(entry, URL_FIELDS)
   if (url !== undefined) {
     const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry) }
     const isSse = (entry['type'] ?? entry['transport']) === 'sse'
@@ -67,18 +68,22 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   }
   const [command, ...args] = readCommand(entry)
   if (command === undefined || command.trim() === '') return { reason: 'it has neither a command nor a URL' }
-  const env = { ...readRecord(entry, ['env', 'envs', 'environment'], fill), ...readKeptVariables(entry, notes) }
+  const env = {
+    ...readRecord(getCommandFields(entry), ['env'], fill),
+    ...readRecord(entry, ['env', 'envs', 'environment'], fill),
+    ...readKeptVariables(entry, notes),
+  }
   const fields = dropUndefined({
     command: fill(command),
     args: omitEmpty(args.map(fill)),
     env: omitEmpty(env),
     envFile: readPath(entry['envFile'], origin, fill),
-    cwd: readPath(entry['cwd'], origin, fill) ?? getFolderNeeded([command, ...args], origin),
+    cwd: readPath(entry['cwd'], origin, fill) ?? getFolderNeeded([command, ...args].map(fill), origin.folder),
   })
   return { definition: { ...fields, ...common }, notes: [...notes] }
 }
 
-/** Where the entries of a file come from. Only project files have a known folder for relative paths. */
+/** Where the entries of a file come from. Only servers of a project have a known folder. */
 export function getOrigin(root: unknown, scope: Scope, { project }: Whereabouts): EntryOrigin {
   return { folder: (scope === 'project' && project) || undefined, inputs: readInputs(root) }
 }
@@ -100,10 +105,19 @@ export function isFoldout({ command = '', args = [] }: ServerDefinition): boolea
 type Fields = Readonly<Record<string, unknown>>
 type Fill = (text: string) => string
 
+/** Windsurf, Gemini CLI, Goose and mcporter have their own names for the URL. */
+const URL_FIELDS = ['url', 'serverUrl', 'httpUrl', 'uri', 'baseUrl', 'base_url', 'server_url']
+
 function readCommand(entry: Fields): readonly string[] {
-  const command = entry['command'] ?? entry['cmd']
-  const words: readonly unknown[] = [command, entry['args']].flat()
+  const { path, args } = getCommandFields(entry)
+  const command = path ?? entry['command'] ?? entry['cmd'] ?? entry['executable']
+  const words: readonly unknown[] = [command, args, entry['args']].flat()
   return words.filter(isScalar).map(String)
+}
+
+/** Zed used to keep the path, the arguments and the variables in one field. */
+function getCommandFields({ command }: Fields): Fields {
+  return isObject(command) ? command : {}
 }
 
 function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readonly<Record<string, string>> {
@@ -114,14 +128,16 @@ function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readon
   )
 }
 
-/** Codex names the variables that hold tokens, instead of the headers that carry them. */
+/** Codex and mcporter name tokens or the variables that hold them, instead of the headers that carry them. */
 function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
-  const token = entry['bearer_token_env_var']
+  const token = getString(entry, ['bearer_token_env_var', 'bearerTokenEnv', 'bearer_token_env'])
+  const value = getString(entry, ['bearerToken', 'bearer_token'])
   const headers = Object.entries(entry['env_http_headers'] ?? {}).map(
     ([header, variable]) => [header, `\${${String(variable)}}`] as const,
   )
   return {
-    ...(typeof token === 'string' && { Authorization: `Bearer \${${token}}` }),
+    ...(value !== undefined && { Authorization: `Bearer ${value}` }),
+    ...(token !== undefined && { Authorization: `Bearer \${${token}}` }),
     ...Object.fromEntries(headers),
   }
 }
@@ -166,10 +182,52 @@ function readPath(value: unknown, { folder }: EntryOrigin, fill: Fill): string |
   return resolve(folder, path)
 }
 
-/** A server with a relative command must start in the folder the path is relative to. */
-function getFolderNeeded(words: readonly string[], { folder }: EntryOrigin): string | undefined {
-  if (words.some((word) => /^\.\.?[/\\]/.test(word))) return folder
-  return undefined
+/** Programs that download a package and start it. */
+const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'dnx', 'docker', 'podman'])
+
+/**
+ * The folder that a server must be started in: the given one, unless its command line plainly does not depend on it. That
+ * is so for a program with an absolute path or URL and nothing but options otherwise, and for a package (`npx`, `uvx`)
+ * whose arguments do not look like relative paths and are not the names of files in the folder.
+ */
+export function getFolderNeeded(words: readonly string[], folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined
+  const [program = '', ...args] = stripShell(words)
+  const values = args.map(getValue)
+  if (PACKAGE_RUNNERS.has(program)) {
+    const isIndependent = values.every((value) => isFixed(value) || isPlainWord(value, folder))
+    return isIndependent ? undefined : folder
+  }
+  const isOnPath = /^[^/\\]+$/.test(program)
+  const rest = isOnPath ? values : [program, ...values]
+  // Without any, the server may be about the folder that it is started in.
+  const hasPlace = rest.some((value) => isFixed(value) && !isOption(value))
+  return hasPlace && rest.every(isFixed) ? undefined : folder
+}
+
+/** Strips `cmd /c`, which only starts a program on Windows. */
+export function stripShell(words: readonly string[]): readonly string[] {
+  return words[0] === 'cmd' && words[1] === '/c' ? words.slice(2) : words
+}
+
+/** The value of `--option=value`, or the word itself. */
+function getValue(word: string): string {
+  return /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
+}
+
+/** Whether a word means the same in every folder: an option, an absolute path, a URL or a variable. */
+function isFixed(word: string): boolean {
+  return isOption(word) || /^[a-z][a-z0-9+.-]*:\/\/|^\$\{/i.test(word) || win32.isAbsolute(word)
+}
+
+function isOption(word: string): boolean {
+  return /^--?[\w-]+$/.test(word)
+}
+
+/** Whether a word is not a path: it is not written like one, and there is no such file in the folder. */
+function isPlainWord(word: string, folder: string): boolean {
+  const isPackage = /^(?:@[\w.-]+\/)?[\w-]+(?:[@:=]+[\w.+-]+)?$/.test(word)
+  return isPackage && !existsSync(resolve(folder, word))
 }
 
 function getString(entry: Fields, names: readonly string[]): string | undefined {

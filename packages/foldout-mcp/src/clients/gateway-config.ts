@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { extname, join, resolve } from 'node:path'
+import { dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { applyChange, getEntries, isObject, loadFormat } from './documents/document.ts'
@@ -47,6 +47,18 @@ export async function changeConfig(
   const createdFolders = await replaceFile(found, next)
   const added = [...servers.keys()].filter((name) => servers.get(name) !== undefined)
   return { before: found.text ?? null, after: hashText(next), createdFolders, added }
+}
+
+/**
+ * The definition as it is written to a configuration. A working folder in the configuration's own folder is written
+ * relative to it, so that the two can be moved and shared.
+ */
+export function toWritten(definition: ServerDefinition, file: string): ServerDefinition {
+  const { cwd } = definition
+  if (cwd === undefined || !isAbsolute(cwd)) return definition
+  const path = relative(dirname(file), cwd)
+  if (/^\.\.(?:[/\\]|$)/.test(path) || isAbsolute(path)) return definition
+  return { ...definition, cwd: path === '' ? '.' : path }
 }
 
 async function planConfig(

@@ -19,6 +19,8 @@ export function readInputs(root: unknown): ReadonlyMap<string, Input> {
 }
 
 const REFERENCE = /\$?\{(env|input|workspaceFolder|workspaceRoot|userHome)(?::([^{}]*))?\}/g
+/** mcporter writes `$env:NAME`. In the middle of a text, that is a program for PowerShell. */
+const BARE_REFERENCE = /^(Bearer )?\$env:([A-Za-z_]\w*)$/
 
 /** Rewrites other clients' variables in the gateway's syntax: `${NAME}`, `${NAME:-default}` and `${ROOT}`. */
 export function convertVariables(
@@ -26,7 +28,8 @@ export function convertVariables(
   inputs: ReadonlyMap<string, Input>,
   onNote: (note: string) => void,
 ): string {
-  return text.replaceAll(REFERENCE, (whole, kind: string, name: string | undefined) => {
+  const braced = text.replace(BARE_REFERENCE, '$1$${env:$2}')
+  return braced.replaceAll(REFERENCE, (whole, kind: string, name: string | undefined) => {
     if (name === undefined && whole.startsWith('$')) {
       if (kind === 'userHome') return '${HOME}'
       if (kind === 'workspaceFolder' || kind === 'workspaceRoot') return '${ROOT}'

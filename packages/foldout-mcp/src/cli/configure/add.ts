@@ -6,7 +6,8 @@ import { createGateway } from '../../gateway/gateway.ts'
 import { untilAborted } from '../../gateway/upstreams/connection.ts'
 import { loadFormat } from '../../clients/documents/document.ts'
 import { findFile } from '../../clients/files.ts'
-import { changeConfig, getConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
+import { getFolderNeeded } from '../../clients/entries.ts'
+import { changeConfig, getConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
 import { getStateFolder } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
 import { createState, type State } from '../../clients/state.ts'
@@ -14,6 +15,7 @@ import { listQuestions, readServerJson, type Question } from '../../registry/ser
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { toLine, toLines } from '../text.ts'
+import { toJson } from './json.ts'
 
 export interface AddOptions {
   readonly config?: string
@@ -52,26 +54,28 @@ export async function addServer(
   const { stdout, stderr } = surroundings
   const file = getConfigFile(options.config, process.cwd())
   await checkFree(name, file)
-  const definition = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
+  const given = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
+  const definition = toWritten(addFolder(given), file)
   if (!options.json && options.try !== false) stderr.write(`Starting ${toLine(name)} …\n`)
   const trial = options.try === false ? undefined : await tryServer({ name, definition, file }, options, surroundings)
   // A server must be in the configuration before the user can sign in to it.
   const isAdded = trial === undefined || trial.isWorking || trial.needsSignIn === true
-  if (trial && !isAdded) {
-    const lines = toLines(trial.error ?? 'It failed.').join('\n  ')
-    stderr.write(`${toLine(name)} does not work, so it was not added: ${lines}\nTo add it anyway, use --no-try.\n`)
-  } else {
-    const state = getState(surroundings)
-    await state.withLock(file, async () => {
-      await checkFree(name, file)
-      return changeConfig(file, new Map([[name, definition]]), state)
-    })
-  }
-  if (options.json) {
-    const report = { name, config: file, isAdded, server: hideSecrets(definition), trial: trial ?? null }
-    stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-  } else if (isAdded) stdout.write(formatAdded(name, file, trial))
-  if (isAdded) return EXIT.done
+  if (trial && !isAdded) return reportFailure(name, trial, options, surroundings)
+  const state = getState(surroundings)
+  await state.withLock(file, async () => {
+    await checkFree(name, file)
+    return changeConfig(file, new Map([[name, definition]]), state)
+  })
+  const report = { name, config: file, server: hideSecrets(definition), trial: trial ?? null }
+  stdout.write(options.json ? toJson(report) : formatAdded(name, file, trial))
+  return EXIT.done
+}
+
+function reportFailure(name: string, trial: Trial, { json }: AddOptions, { stdout, stderr }: Surroundings): number {
+  const lines = toLines(trial.error ?? 'It failed.').join('\n  ')
+  const message = `${toLine(name)} does not work, so it was not added: ${lines}\nTo add it anyway, use --no-try.`
+  stderr.write(`${message}\n`)
+  if (json) stdout.write(toJson({ error: { message, exitCode: EXIT.failed } }))
   return EXIT.failed
 }
 
@@ -91,11 +95,8 @@ export async function removeServer(name: string, options: RemoveOptions, surroun
     await changeConfig(file, new Map([[name, undefined]]), state)
   })
   const { stdout } = surroundings
-  stdout.write(
-    options.json
-      ? `${JSON.stringify({ name, config: file })}\n`
-      : `${toLine(name)} was removed from ${toLine(file)}.\n`,
-  )
+  const report = { name, config: file }
+  stdout.write(options.json ? toJson(report) : `${toLine(name)} was removed from ${toLine(file)}.\n`)
   return EXIT.done
 }
 
@@ -138,6 +139,14 @@ async function createDefinition(command: readonly string[], options: AddOptions,
   const [program, ...args] = command
   if (!program) throw new UsageError('The command is empty.')
   return { command: program, args, ...(variables.size > 0 && { env: Object.fromEntries(variables) }) }
+}
+
+/** The user tries the command line in the current folder, but the gateway may be started in any other. */
+function addFolder(definition: ServerDefinition): ServerDefinition {
+  const { command, args = [] } = definition
+  if (command === undefined) return definition
+  const cwd = getFolderNeeded([command, ...args.map(String)], process.cwd())
+  return cwd === undefined ? definition : { ...definition, cwd }
 }
 
 async function createFromRegistry(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import { collectServers, mergeServers, type Found, type MergedServer, type Source } from '../../clients/collect.ts'
-import { changeConfig, getConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
+import { changeConfig, getConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
 import { CLIENTS, getClient } from '../../clients/known/clients.ts'
 import { getStateFolder, type Whereabouts } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
@@ -9,6 +9,7 @@ import { createState } from '../../clients/state.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { createStyler, formatTable, toLine } from '../text.ts'
+import { toJson } from './json.ts'
 
 export interface ImportOptions {
   readonly config?: string
@@ -45,7 +46,7 @@ async function writeServers(
   const file = getConfigFile(options.config, process.cwd())
   const state = createState(getStateFolder(where))
   return state.withLock(file, async () => {
-    const merged = mergeServers(found.servers, await readConfigServers(file))
+    const merged = mergeServers(toServersOf(file, found), await readConfigServers(file))
     const added = merged.filter(({ isKnown }) => !isKnown)
     if (added.length > 0) await changeConfig(file, toMap(added), state)
     return merged
@@ -54,8 +55,14 @@ async function writeServers(
 
 /** Prints what would be written. Reads only the file the user named, so that the output depends on nothing else. */
 async function planServers(found: Found, { config }: ImportOptions): Promise<readonly MergedServer[]> {
-  const known = config === undefined ? new Map<string, ServerDefinition>() : await readConfigServers(resolve(config))
-  return mergeServers(found.servers, known)
+  if (config === undefined) return mergeServers(found.servers)
+  const file = resolve(config)
+  return mergeServers(toServersOf(file, found), await readConfigServers(file))
+}
+
+/** The servers as they are written to a file. */
+function toServersOf(file: string, { servers }: Found): Found['servers'] {
+  return servers.map((server) => ({ ...server, definition: toWritten(server.definition, file) }))
 }
 
 function toMap(servers: readonly MergedServer[]): ReadonlyMap<string, ServerDefinition> {
@@ -82,7 +89,7 @@ function formatJson(merged: readonly MergedServer[], { skipped, problems }: Foun
     isKnown,
   }))
   const mcpServers = Object.fromEntries(servers.map(({ name, server }) => [name, server]))
-  return `${JSON.stringify({ config: file ?? null, mcpServers, servers, skipped, problems }, null, 2)}\n`
+  return toJson({ config: file ?? null, mcpServers, servers, skipped, problems })
 }
 
 interface Imported {

@@ -10,6 +10,7 @@ import { uninstallGateway, type UninstallResult } from '../../clients/uninstall.
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, toLine } from '../text.ts'
+import { toJson } from './json.ts'
 
 export interface InstallOptions {
   readonly config?: string
@@ -168,8 +169,4 @@ function formatUninstalled(
 function formatLines(lines: readonly (string | false)[]): string {
   const given = lines.filter((line) => line !== false)
   return `${given.map(toLine).join('\n')}\n`
-}
-
-function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`
 }

@@ -18,7 +18,7 @@ export const TERMINALS: readonly ClientDescription[] = [
     user: ['{CLAUDE_CONFIG_DIR|~}/.claude.json'],
     project: ['.mcp.json'],
     maps: [{ path: ['mcpServers'], shape: { fixed: { type: 'stdio' } } }],
-    alsoRead: [['projects', '{project}', 'mcpServers']],
+    ofProject: [['projects', '{project}', 'mcpServers']],
     own: {
       program: 'claude',
       scopes: ['user', 'project'],
