@@ -15,3 +15,6 @@ export const OWN_COMMAND_TIMEOUT_MS = 60_000
  * parse.
  */
 export const MOST_DOUBTFUL_HEADERS = 50
+
+/** How many lines may differ between two versions of a file for their changes to be merged line by line. */
+export const MOST_LINE_EDITS = 1_000

@@ -5,15 +5,24 @@ export type DocumentFormat = 'json' | 'yaml' | 'toml'
 
 export type Path = readonly string[]
 
-/** A change to one server in a text. */
-export interface Change {
-  /** Where the servers are. */
+/** Where a text has its servers. */
+export interface ServerPlace {
   readonly path: Path
   /** Whether the servers are a list of named entries. */
   readonly isList?: boolean
+}
+
+/** A server in a text. */
+export interface EntryPlace extends ServerPlace {
   readonly name: string
+}
+
+/** A change to one server in a text. */
+export interface Change extends EntryPlace {
   /** The new entry; undefined removes the server. */
   readonly value: unknown
+  /** How another text has the entry, with its comments. */
+  readonly source?: string | undefined
 }
 
 /** Reads and edits texts in one format. */
@@ -22,6 +31,8 @@ export interface Format {
   parse(text: string): unknown
   /** Makes only this change. The result is checked afterwards, so an editor may fail on unexpected texts. */
   edit(text: string, change: Change): string
+  /** An entry as it is written, for {@link Change.source}; undefined if it cannot be taken out of its text. */
+  extract(text: string, place: EntryPlace): string | undefined
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -45,13 +56,29 @@ export function applyChange(format: Format, text: string, change: Change): strin
   const before = format.parse(text)
   const expected = prune(changeValue(before, change), change.path)
   if (isDeepStrictEqual(prune(before, change.path), expected)) return text
-  try {
-    const after = format.edit(text, change)
-    if (isDeepStrictEqual(prune(format.parse(after), change.path), expected)) return after
-  } catch {
-    // To the user, an editor that fails and one that is wrong are the same.
+  const { source, ...plain } = change
+  for (const attempt of source === undefined ? [plain] : [change, plain]) {
+    try {
+      const after = format.edit(text, attempt)
+      if (isDeepStrictEqual(prune(format.parse(after), change.path), expected)) return after
+    } catch {
+      // To the user, an editor that fails and one that is wrong are the same.
+    }
   }
   throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
+}
+
+/** Whether two texts have the same servers, in any order, and the same everything else. */
+export function hasSameMeaning(one: unknown, other: unknown, { path, isList = false }: ServerPlace): boolean {
+  const getServers = (root: unknown): unknown => getEntries(root, path, isList) ?? new Map()
+  const getRest = (root: unknown): unknown => {
+    if (getAt(root, path) === undefined) return prune(root, path)
+    return prune(
+      replaceAt(root, path, () => undefined),
+      path,
+    )
+  }
+  return isDeepStrictEqual(getServers(one), getServers(other)) && isDeepStrictEqual(getRest(one), getRest(other))
 }
 
 /** The servers of a file by name, wherever they are; undefined if there are none. */
@@ -89,6 +116,22 @@ export function endLine(text: string): string {
   return `${text}${getStyle(text).eol}`
 }
 
+/** Indents all lines of a text but the first. */
+export function indentLines(source: string, lead: string, eol: string): string {
+  return source
+    .split(/\r?\n/)
+    .map((line, i) => (i === 0 || line.trim() === '' ? line : `${lead}${line}`))
+    .join(eol)
+}
+
+/** Removes the indentation that a text has in its own file. */
+export function outdentLines(source: string, lead: string): string {
+  return source
+    .split(/\r?\n/)
+    .map((line) => (line.startsWith(lead) ? line.slice(lead.length) : line.trimStart()))
+    .join('\n')
+}
+
 function keepByteOrderMark(format: Format): Format {
   const split = (text: string): readonly [string, string] =>
     text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
@@ -98,6 +141,7 @@ function keepByteOrderMark(format: Format): Format {
       const [mark, rest] = split(text)
       return `${mark}${format.edit(rest, change)}`
     },
+    extract: (text, place) => format.extract(split(text)[1], place),
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from 'jsonc-parser'
 import { toValue } from '../../gateway/config/names.ts'
 import { toWords } from '../../gateway/fields.ts'
-import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, getStyle, indentLines, outdentLines, type Change, type Format, type Path } from './document.ts'
 
 /** JSON with comments and trailing commas, as editors read it. */
 export const jsonFormat: Format = {
@@ -17,23 +17,40 @@ export const jsonFormat: Format = {
     return root && toValue(root)
   },
 
-  edit(text, { path, name, value }: Change) {
-    const root = parse(text)
-    const whole = [...path, name]
-    const found = root && findNodeAtLocation(root, whole)
-    if (value === undefined && found?.parent) return cut(text, found.parent)
-    if (value === undefined) return text
-    const { eol, indent } = getStyle(text)
-    const format = (content: unknown, lead: string): string =>
-      JSON.stringify(content, null, indent).replaceAll('\n', `${eol}${lead}`)
-    if (!root) return `${endLine(text)}${format(nest(whole, value), '')}${eol}`
-    if (found) return splice(text, found.offset, found.length, format(value, getLead(text, found.offset)))
-    const { node, rest } = findDeepest(root, whole)
-    if (node.type !== 'object')
-      return splice(text, node.offset, node.length, format(nest(rest, value), getLead(text, node.offset)))
-    const [key = '', ...inner] = rest
-    return addProperty(text, node, { key, value: nest(inner, value) })
+  edit(text, change) {
+    const edited = edit(text, change)
+    const { path, name, source } = change
+    const root = source === undefined ? undefined : parse(edited)
+    const node = root && findNodeAtLocation(root, [...path, name])
+    if (source === undefined || !node) return edited
+    const content = indentLines(source, getLead(edited, node.offset), getStyle(edited).eol)
+    return splice(edited, node.offset, node.length, content)
   },
+
+  extract(text, { path, name }) {
+    const root = parse(text)
+    const node = root && findNodeAtLocation(root, [...path, name])
+    if (!node) return undefined
+    return outdentLines(text.slice(node.offset, node.offset + node.length), getLead(text, node.offset))
+  },
+}
+
+function edit(text: string, { path, name, value }: Change): string {
+  const root = parse(text)
+  const whole = [...path, name]
+  const found = root && findNodeAtLocation(root, whole)
+  if (value === undefined && found?.parent) return cut(text, found.parent)
+  if (value === undefined) return text
+  const { eol, indent } = getStyle(text)
+  const format = (content: unknown, lead: string): string =>
+    JSON.stringify(content, null, indent).replaceAll('\n', `${eol}${lead}`)
+  if (!root) return `${endLine(text)}${format(nest(whole, value), '')}${eol}`
+  if (found) return splice(text, found.offset, found.length, format(value, getLead(text, found.offset)))
+  const { node, rest } = findDeepest(root, whole)
+  if (node.type !== 'object')
+    return splice(text, node.offset, node.length, format(nest(rest, value), getLead(text, node.offset)))
+  const [key = '', ...inner] = rest
+  return addProperty(text, node, { key, value: nest(inner, value) })
 }
 
 function parse(text: string): Node | undefined {

@@ -12,10 +12,16 @@ export const tomlFormat: Format = {
     }
   },
 
-  edit(text, { path, name, value }: Change) {
+  edit(text, { path, name, value, source }: Change) {
     const without = cutTables(text, [...path, name])
     if (value === undefined) return without
-    return append(without, nest([...path, name], value))
+    return append(without, source ?? stringify(nest([...path, name], value)))
+  },
+
+  extract(text, { path, name }) {
+    const tables = findTables(text, [...path, name])
+    if (tables.length === 0) return undefined
+    return tables.map(([start, end]) => endLine(text.slice(start, end))).join('')
   },
 }
 
@@ -36,9 +42,9 @@ function nest(path: Path, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
 }
 
-function append(text: string, content: unknown): string {
+function append(text: string, content: string): string {
   const { eol } = getStyle(text)
-  const block = stringify(content).trimEnd().replaceAll('\n', eol)
+  const block = content.trimEnd().replaceAll(/\r?\n/g, eol)
   if (text.trim() === '') return `${text}${block}${eol}`
   return `${endLine(text)}${eol}${block}${eol}`
 }
@@ -48,8 +54,18 @@ interface Header {
   readonly path: Path
 }
 
-/** Cuts the table at a path and all tables in it. Comments above the next table stay with that table. */
+/** Cuts the table at a path and all tables in it. */
 function cutTables(text: string, path: Path): string {
+  return findTables(text, path).reduceRight((rest, [start, end]) => {
+    const after = rest.slice(end)
+    // The empty line above the last table goes too.
+    const before = after === '' ? rest.slice(0, start).replace(/(\n)\r?\n$/, '$1') : rest.slice(0, start)
+    return `${before}${after}`
+  }, text)
+}
+
+/** Where the table at a path and all tables in it are. Comments above the next table belong to that table. */
+function findTables(text: string, path: Path): readonly (readonly [number, number])[] {
   const headers = listHeaders(text)
   let attempts = 0
   const isBetween = (start: number, end: number): boolean => {
@@ -57,17 +73,11 @@ function cutTables(text: string, path: Path): string {
     if (attempts > MOST_DOUBTFUL_HEADERS) throw new Error('too many lines inside its strings look like tables')
     return isComplete(text.slice(start, end))
   }
-  const cuts = headers.flatMap(({ offset, path: own }, i) => {
+  return headers.flatMap(({ offset, path: own }, i) => {
     if (!path.every((key, j) => own[j] === key) || !isBetween(0, offset)) return []
     const next = headers.slice(i + 1).find((header) => isBetween(offset, header.offset))
     return [[offset, getContentEnd(text, offset, next?.offset ?? text.length)] as const]
   })
-  return cuts.reduceRight((rest, [start, end]) => {
-    const after = rest.slice(end)
-    // The empty line above the last table goes too.
-    const before = after === '' ? rest.slice(0, start).replace(/(\n)\r?\n$/, '$1') : rest.slice(0, start)
-    return `${before}${after}`
-  }, text)
 }
 
 /** Lines that look like table headers. Some may be inside a string or a list. */

@@ -11,7 +11,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, getStyle, indentLines, outdentLines, type Change, type Format, type Path } from './document.ts'
 
 /** The parser gives the positions, and the text itself is edited, so that everything else stays unchanged. */
 export const yamlFormat: Format = {
@@ -28,6 +28,14 @@ export const yamlFormat: Format = {
     // The insertion comes right after the key, so the cut further down does not move it.
     const [start = 0] = pair.value?.range ?? []
     return insert(without, pair, change, getColumn(text, start))
+  },
+
+  extract(text, { path, isList = false, name }) {
+    const found = findEntry(findPair(parse(text), path)?.value, name, isList)
+    if (!found || found.isFlow) return undefined
+    const [from, to] = getLines(text, found)
+    const lines = text.slice(from, to)
+    return outdentLines(lines, /^ */.exec(lines)?.[0] ?? '').trimEnd()
   },
 }
 
@@ -90,12 +98,16 @@ function cut(text: string, { start, end, isFlow }: Member): string {
     const comma = /^\s*,\s*/.exec(text.slice(end))?.[0] ?? ''
     return `${text.slice(0, start)}${text.slice(end + comma.length)}`
   }
+  const [from, to] = getLines(text, { start, end })
+  return `${text.slice(0, from)}${text.slice(to)}`
+}
+
+/** The whole lines that an entry is on. */
+function getLines(text: string, { start, end }: Pick<Member, 'start' | 'end'>): readonly [number, number] {
   const from = text.lastIndexOf('\n', start - 1) + 1
-  const isAtLineEnd = text[end - 1] === '\n'
+  if (text[end - 1] === '\n') return [from, end]
   const lineEnd = text.indexOf('\n', end)
-  if (isAtLineEnd) return `${text.slice(0, from)}${text.slice(end)}`
-  if (lineEnd === -1) return text.slice(0, from)
-  return `${text.slice(0, from)}${text.slice(lineEnd + 1)}`
+  return [from, lineEnd === -1 ? text.length : lineEnd + 1]
 }
 
 /** Inserts the entry first, so that comments stay with the entries they describe. */
@@ -138,11 +150,13 @@ function getColumn(text: string, offset: number): number {
   return offset - (text.lastIndexOf('\n', offset - 1) + 1)
 }
 
-function toLines({ isList, name, value }: Change, column: number, indent: number, eol: string): string {
+function toLines({ isList, name, value, source }: Change, column: number, indent: number, eol: string): string {
+  const lead = ' '.repeat(column)
+  if (source !== undefined) return `${lead}${indentLines(source, lead, eol)}${eol}`
   const content: unknown = isList ? [value] : Object.fromEntries([[name, value]])
   // YAML cannot be indented with tabs, and the library needs at least one space.
   const lines = stringify(content, { indent: Math.max(2, indent), lineWidth: 0 })
     .trimEnd()
     .split('\n')
-  return lines.map((line) => `${' '.repeat(column)}${line}${eol}`).join('')
+  return lines.map((line) => `${lead}${line}${eol}`).join('')
 }
