@@ -35,7 +35,7 @@ const WRITE_BITS = 0o222
  * @throws FileError if it is not a text file or is too large.
  */
 export async function findFile(file: string): Promise<FoundFile> {
-  const path = await followLinks(resolve(file))
+  const path = await followLinks(file)
   try {
     const { mode, size, isFile } = await describe(path)
     if (!isFile) throw new FileError(file, 'is not a file')
@@ -137,8 +137,9 @@ export function checkFolder(folder: string): void {
     throw new FileError(path, 'is a file, but must be a folder. Rename or remove the file, then try again')
 }
 
-/** Follows links by hand, because a link may point to a file that does not exist yet. */
-async function followLinks(path: string, depth = 0): Promise<string> {
+/** The file that a path leads to. Links are followed by hand, because they may point to a file that does not exist yet. */
+export async function followLinks(file: string, depth = 0): Promise<string> {
+  const path = resolve(file)
   try {
     if (depth > 40 || !(await lstat(path)).isSymbolicLink()) return path
     return await followLinks(resolve(dirname(path), await readlink(path)), depth + 1)

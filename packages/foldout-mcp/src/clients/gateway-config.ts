@@ -2,11 +2,22 @@ import { existsSync } from 'node:fs'
 import { dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import { applyChange, getEntries, isObject, loadFormat } from './documents/document.ts'
-import { checkWritable, findFile, hashText, replaceFile, type FoundFile } from './files.ts'
-import type { ConfigChange, State } from './state.ts'
+import { checkWritable, findFile, replaceFile, type FoundFile } from './files.ts'
+import type { State } from './state.ts'
 
 const PATH = ['mcpServers']
+/** A new configuration. */
+const EMPTY = '{\n  "mcpServers": {}\n}\n'
+
+/** A change to a configuration. */
+export interface ConfigChange {
+  /** The text before; null if there was no file. */
+  readonly before: string | null
+  readonly after: string
+  readonly createdFolders: readonly string[]
+}
 
 /** The file to write servers to: the one the user named, or `foldout.config.json` in the folder. */
 export function getConfigFile(named: string | undefined, folder: string): string {
@@ -40,17 +51,26 @@ export async function changeConfig(
 ): Promise<ConfigChange | null> {
   checkJson(file)
   const found = await findFile(file)
-  const next = await planConfig(found, file, servers)
+  const next = await planConfig(found.text ?? EMPTY, file, servers)
   if (next === found.text) return null
   checkWritable(found)
   await state.keepBackup(found)
   const createdFolders = await replaceFile(found, next)
-  const added = [...servers.keys()].filter((name) => servers.get(name) !== undefined)
-  return { before: found.text ?? null, after: hashText(next), createdFolders, added }
+  return { before: found.text ?? null, after: next, createdFolders }
+}
+
+/** A configuration without some servers. */
+export function cutServers(text: string, file: string, names: readonly string[]): Promise<string> {
+  return planConfig(text, file, new Map(names.map((name) => [name, undefined])))
+}
+
+/** Whether nobody has written anything into a configuration since it was created. */
+export function isNewConfig(text: string): boolean {
+  return text.replaceAll(/\s/g, '') === EMPTY.replaceAll(/\s/g, '')
 }
 
 /**
- * The definition as it is written to a configuration. A working folder in the configuration's own folder is written
+ * A definition as it is written to a configuration. A working folder in the configuration's own folder is written
  * relative to it, so that the two can be moved and shared.
  */
 export function toWritten(definition: ServerDefinition, file: string): ServerDefinition {
@@ -61,15 +81,27 @@ export function toWritten(definition: ServerDefinition, file: string): ServerDef
   return { ...definition, cwd: path === '' ? '.' : path }
 }
 
+/** A definition of a configuration, for use in another one: its paths are absolute. */
+export function toPortable(definition: ServerDefinition, file: string): ServerDefinition {
+  const { cwd, envFile, auth } = definition
+  const toAbsolute = (path: string | undefined): string | undefined =>
+    path === undefined || path.startsWith('${') ? path : resolve(dirname(file), path)
+  const privateKeyFile = toAbsolute(auth?.privateKeyFile)
+  return {
+    ...definition,
+    ...dropUndefined({ cwd: toAbsolute(cwd), envFile: toAbsolute(envFile) }),
+    ...(auth && privateKeyFile !== undefined && { auth: { ...auth, privateKeyFile } }),
+  }
+}
+
 async function planConfig(
-  { text }: FoundFile,
+  text: string,
   file: string,
   servers: ReadonlyMap<string, ServerDefinition | undefined>,
 ): Promise<string> {
   const format = await loadFormat('json')
   try {
-    const start = text ?? '{\n  "mcpServers": {}\n}\n'
-    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path: PATH, name, value }), start)
+    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path: PATH, name, value }), text)
   } catch (error) {
     throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }

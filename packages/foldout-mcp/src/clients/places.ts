@@ -22,10 +22,14 @@ function listPlaces({ user, project = [] }: ClientDescription, scope: Scope, whe
   return pick(user, where)
 }
 
+/** The files that the gateway can be installed in, whether they exist or not, the preferred one first. */
+export function listOwnFiles(client: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
+  return listPlaces(client, scope, where).map((place) => resolvePlace(place, where))
+}
+
 /** The file to add a server to: the first one that exists, or else the preferred one. */
 export function chooseFile(client: ClientDescription, scope: Scope, where: Whereabouts): string | undefined {
-  const places = listPlaces(client, scope, where)
-  const files = places.map((place) => resolvePlace(place, where))
+  const files = listOwnFiles(client, scope, where)
   return files.find((file) => existsSync(file)) ?? files[0]
 }
 

@@ -1,26 +1,24 @@
-import { chmod, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import * as v from 'valibot'
 import { boolean, list, object, parse, ShapeError, string } from '../gateway/shapes.ts'
-import { isRunning } from '../gateway/surroundings.ts'
-import { createFolders, findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
-import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
+import { createFolders, findFile, followLinks, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
+import { holdLock } from './lock.ts'
 
 const strings = v.pipe(list(string), v.readonly())
+const readonlyList = <Type extends v.GenericSchema>(item: Type) => v.pipe(list(item), v.readonly())
 
-/** A change to the gateway's configuration. */
-const configChangeSchema = object({
-  /** The text before; null if there was no file. */
-  before: v.nullable(string),
-  /** The hash of the text after. */
-  after: string,
-  createdFolders: strings,
-  /** The servers that were added. */
-  added: strings,
+/** A server that was moved into the gateway's configuration. */
+const movedServerSchema = object({
+  /** Its name in the client. */
+  name: string,
+  /** Its name in the configuration. */
+  to: string,
+  /** The entry that was removed from the client's file, unchanged. */
+  entry: v.unknown(),
 })
 
-/** A record of what an installation did to a file, so that it can be undone exactly. */
+/** A record of what an installation did to a client's file, so that it can be undone exactly. */
 const receiptSchema = object({
   client: string,
   file: string,
@@ -31,27 +29,53 @@ const receiptSchema = object({
   isNewContainer: boolean,
   /** The text before; null if there was no file. */
   before: v.nullable(string),
-  /** The hash of the text after. */
+  /** The text after. */
   after: string,
   createdFolders: strings,
-  /** The entries that were removed from the file, unchanged. */
-  moved: v.pipe(list(v.pipe(v.tuple([string, v.unknown()]), v.readonly())), v.readonly()),
+  moved: readonlyList(movedServerSchema),
   /** The configuration of the gateway. */
   config: string,
-  /** The change to it. */
-  configChange: v.nullable(configChangeSchema),
 })
 
-export type Receipt = Readonly<v.InferOutput<typeof receiptSchema>>
-export type ConfigChange = Readonly<v.InferOutput<typeof configChangeSchema>>
+/** A server that installations added to a configuration. */
+const addedServerSchema = object({
+  name: string,
+  /** As the client had it. */
+  definition: v.unknown(),
+  /** The clients' files that it was moved from and that have not got it back. */
+  owners: strings,
+})
 
-/** The state Foldout keeps between commands: receipts, backups and locks. It holds secrets, so only the user can read it. */
+/** A record of what installations did to a gateway's configuration. It is kept until no client uses the configuration. */
+const configRecordSchema = object({
+  file: string,
+  /** The text before the first installation; null if there was no file. */
+  before: v.nullable(string),
+  /** The hash of the text after the last one. */
+  after: string,
+  createdFolders: strings,
+  servers: readonlyList(addedServerSchema),
+})
+
+export type MovedServer = Readonly<v.InferOutput<typeof movedServerSchema>>
+export type Receipt = Readonly<v.InferOutput<typeof receiptSchema>>
+export type AddedServer = Readonly<v.InferOutput<typeof addedServerSchema>>
+export type ConfigRecord = Readonly<v.InferOutput<typeof configRecordSchema>>
+
+/** Records of one kind, one for each file. A damaged record is treated as missing. */
+export interface Records<Content extends { readonly file: string }> {
+  read(file: string): Promise<Content | undefined>
+  list(): Promise<readonly Content[]>
+  write(record: Content): Promise<void>
+  remove(file: string): Promise<void>
+}
+
+/** The state Foldout keeps between commands: records, backups and locks. It holds secrets, so only the user can read it. */
 export interface State {
-  readReceipt(file: string): Promise<Receipt | undefined>
-  /** The receipts of all files. */
-  listReceipts(): Promise<readonly Receipt[]>
-  writeReceipt(receipt: Receipt): Promise<void>
-  removeReceipt(file: string): Promise<void>
+  /** What was done to the files of clients. */
+  readonly receipts: Records<Receipt>
+  /** What was done to configurations of gateways. */
+  readonly configs: Records<ConfigRecord>
   /** Backs up a file, if it exists. Returns the path of the backup. */
   keepBackup(found: FoundFile): Promise<string | undefined>
   /** Runs work while no other command can change the file. */
@@ -59,20 +83,9 @@ export interface State {
 }
 
 export function createState(folder: string): State {
-  const receipts = join(folder, 'installed')
-  const getReceiptFile = (file: string): string => join(receipts, `${getKey(file)}.json`)
   return {
-    readReceipt: (file) => parseReceipt(getReceiptFile(file)),
-    async listReceipts() {
-      const names = await readdir(receipts).catch(() => [])
-      const all = await Promise.all(names.map((name) => parseReceipt(join(receipts, name))))
-      return all.flatMap((receipt) => receipt ?? [])
-    },
-    async writeReceipt(receipt) {
-      await createPrivateFolder(folder, 'installed')
-      await replaceFile(await findFile(getReceiptFile(receipt.file)), JSON.stringify(receipt))
-    },
-    removeReceipt: (file) => rm(getReceiptFile(file), { force: true }),
+    receipts: createRecords(folder, 'installed', receiptSchema),
+    configs: createRecords(folder, 'configs', configRecordSchema),
     async keepBackup({ path, text }) {
       if (text === undefined) return undefined
       const place = await createPrivateFolder(folder, 'backups')
@@ -82,16 +95,40 @@ export function createState(folder: string): State {
     },
     async withLock(file, work) {
       const place = await createPrivateFolder(folder, 'locks')
-      return holdLock(join(place, getKey(file)), work)
+      return holdLock(join(place, getKey(await followLinks(file))), work)
     },
   }
 }
 
-async function parseReceipt(file: string): Promise<Receipt | undefined> {
+function createRecords<Content extends { readonly file: string }>(
+  folder: string,
+  name: string,
+  schema: v.GenericSchema<unknown, Content>,
+): Records<Content> {
+  const place = join(folder, name)
+  const getRecordFile = (file: string): string => join(place, `${getKey(file)}.json`)
+  return {
+    read: (file) => readRecord(getRecordFile(file), schema),
+    async list() {
+      const names = await readdir(place).catch(() => [])
+      const all = await Promise.all(names.map((one) => readRecord(join(place, one), schema)))
+      return all.flatMap((record) => record ?? [])
+    },
+    async write(record) {
+      await createPrivateFolder(folder, name)
+      await replaceFile(await findFile(getRecordFile(record.file)), JSON.stringify(record))
+    },
+    remove: (file) => rm(getRecordFile(file), { force: true }),
+  }
+}
+
+async function readRecord<Content>(
+  file: string,
+  schema: v.GenericSchema<unknown, Content>,
+): Promise<Content | undefined> {
   try {
-    return parse(receiptSchema, JSON.parse(await readFile(file, 'utf8')))
+    return parse(schema, JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
-    // A damaged receipt is treated as missing: the entry is then cut out of the file.
     if (isMissing(error) || error instanceof SyntaxError || error instanceof ShapeError) return undefined
     throw error
   }
@@ -108,48 +145,4 @@ async function createPrivateFolder(folder: string, name: string): Promise<string
   await createFolders(place, 0o700)
   await chmod(folder, 0o700).catch(() => undefined)
   return place
-}
-
-async function holdLock<Result>(lock: string, work: () => Promise<Result>): Promise<Result> {
-  const end = Date.now() + LOCK_TIMEOUT_MS
-  while (!(await takeLock(lock))) {
-    if (Date.now() > end)
-      throw new Error(`Another command is changing the same file. If none is running, remove ${lock}.`)
-    await wait(20)
-  }
-  const refresh = setInterval(() => {
-    const now = new Date()
-    void utimes(lock, now, now).catch(() => undefined)
-  }, LOCK_STALE_MS / 4)
-  try {
-    return await work()
-  } finally {
-    clearInterval(refresh)
-    await rm(lock, { force: true })
-  }
-}
-
-async function takeLock(lock: string): Promise<boolean> {
-  try {
-    const handle = await open(lock, 'wx', 0o600)
-    await handle.writeFile(String(process.pid))
-    await handle.close()
-    return true
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    if (await isStale(lock)) await rm(lock, { force: true })
-    return false
-  }
-}
-
-/** Whether the process that took a lock has ended without releasing it. */
-async function isStale(lock: string): Promise<boolean> {
-  try {
-    const { mtimeMs } = await stat(lock)
-    if (Date.now() - mtimeMs > LOCK_STALE_MS) return true
-    const pid = Number(await readFile(lock, 'utf8'))
-    return pid > 0 && !isRunning(pid)
-  } catch {
-    return false
-  }
 }

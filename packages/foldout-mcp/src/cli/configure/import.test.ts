@@ -87,7 +87,7 @@ describe('R52: foldout import', () => {
     expect(await readFile(machine.config, 'utf8')).toContain('// mine')
     await writeFile(machine.config, '{')
     const { code, stderr } = await machine.run('import', '--config', machine.config, '--no-project')
-    expect([code, await readFile(machine.config, 'utf8')]).toEqual([1, '{'])
+    expect([code, await readFile(machine.config, 'utf8')]).toEqual([2, '{'])
     expect(stderr).toContain('was not changed: it is not valid JSON')
   })
 

@@ -46,7 +46,7 @@ async function writeServers(
   const file = getConfigFile(options.config, process.cwd())
   const state = createState(getStateFolder(where))
   return state.withLock(file, async () => {
-    const merged = mergeServers(toServersOf(file, found), await readConfigServers(file))
+    const merged = mergeServers(toWrittenServers(found, file), await readConfigServers(file))
     const added = merged.filter(({ isKnown }) => !isKnown)
     if (added.length > 0) await changeConfig(file, toMap(added), state)
     return merged
@@ -57,11 +57,11 @@ async function writeServers(
 async function planServers(found: Found, { config }: ImportOptions): Promise<readonly MergedServer[]> {
   if (config === undefined) return mergeServers(found.servers)
   const file = resolve(config)
-  return mergeServers(toServersOf(file, found), await readConfigServers(file))
+  return mergeServers(toWrittenServers(found, file), await readConfigServers(file))
 }
 
 /** The servers as they are written to a file. */
-function toServersOf(file: string, { servers }: Found): Found['servers'] {
+function toWrittenServers({ servers }: Found, file: string): Found['servers'] {
   return servers.map((server) => ({ ...server, definition: toWritten(server.definition, file) }))
 }
 

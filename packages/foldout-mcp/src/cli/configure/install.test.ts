@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createMachine } from './machine.fixtures.ts'
 import { REMOTE_SECRETS, SECRETS } from './secrets.fixtures.ts'
 
+const SECRETS_OF_B = { command: 'b', env: { TOKEN: 'SECRET9' } }
+
 const machine = createMachine()
 
 describe('R52: foldout install and uninstall', () => {
@@ -70,10 +72,102 @@ describe('R52: foldout install and uninstall', () => {
       stderr: message,
     })
     await expect(stat(machine.config)).rejects.toThrow('ENOENT')
-    await rm(join(machine.folder, 'home/.local'), { recursive: true })
     const state = await machine.write('home/.local/state', 'x')
     const { code, stderr } = await machine.run('install', 'kiro', '--config', machine.config)
     expect([code, stderr]).toEqual([2, message.replace(file, state)])
+  })
+
+  it('say what would happen on a dry run', async () => {
+    const file = await machine.write('home/.cursor/mcp.json', { mcpServers: { a: SECRETS } })
+    const dry = await machine.run('install', 'cursor', '--config', machine.config, '--move', '--dry-run')
+    expect(dry.stdout.split('\n')).toEqual([
+      `Foldout would be installed in Cursor: ${file}`,
+      `It would serve ${machine.config}`,
+      'Would move: a',
+      '',
+    ])
+    await machine.run('install', 'cursor', '--config', machine.config, '--move')
+    expect((await machine.run('uninstall', 'cursor', '--dry-run')).stdout.split('\n')).toEqual([
+      `Foldout would be removed from Cursor: ${file}`,
+      'Would be restored: a',
+      `${machine.config} would be removed, with a, because the installation created it.`,
+      '',
+    ])
+    expect((await machine.run('install', 'cursor', '--config', machine.config)).stdout).toContain('\nMoved before: a\n')
+  })
+
+  it('say what happened to servers that were moved', async () => {
+    const file = await machine.write('home/.cursor/mcp.json', { mcpServers: { a: SECRETS, b: SECRETS_OF_B } })
+    await machine.write('home/.kiro/settings/mcp.json', {})
+    const other = join(machine.folder, 'other.json')
+    const install = (...args: readonly string[]) => machine.run('install', ...args, '--config', machine.config)
+    await install('cursor', '--move')
+    await install('kiro')
+    const { mcpServers } = (await machine.readConfig()) as { mcpServers: object }
+    await machine.write('foldout.config.json', { mcpServers: { ...mcpServers, a: { command: 'new' } } })
+    expect((await machine.run('uninstall', 'cursor')).stdout.split('\n')).toEqual([
+      `Foldout was removed from Cursor. The file is as it was before: ${file}`,
+      'Restored: a',
+      'Restored: b',
+      `${machine.config} stays as it is, because it is still used by kiro.`,
+      `a was changed in ${machine.config} after it was moved, so it stays there. The client that it came from has its earlier definition.`,
+      expect.stringContaining('A backup of the file: '),
+      '',
+    ])
+    const moved = await machine.run('install', 'kiro', '--config', other)
+    expect(moved.stdout.split('\n').slice(3, 5)).toEqual([
+      `Removed from ${machine.config}: b`,
+      `a was changed in ${machine.config} after it was moved, so it stays there.`,
+    ])
+  })
+
+  it('say what they found instead of the gateway', async () => {
+    const uninstall = async (): Promise<readonly string[]> =>
+      (await machine.run('uninstall', 'cursor')).stdout.split('\n').filter((line) => !line.startsWith('A backup'))
+    const file = await machine.write('home/.cursor/mcp.json', { mcpServers: { a: { command: 'x' } } })
+    const install = () => machine.run('install', 'cursor', '--config', machine.config, '--move')
+    const removed = `${machine.config} was removed, with a, because the installation created it.`
+    await install()
+    await rm(file)
+    expect(await uninstall()).toEqual([
+      `The file of Cursor had been deleted. It was created again, with the servers that were moved: ${file}`,
+      'Restored: a',
+      removed,
+      '',
+    ])
+    await install()
+    await machine.write('home/.cursor/mcp.json', {})
+    expect(await uninstall()).toEqual([
+      `Foldout had already been removed from Cursor. The servers that were moved are back: ${file}`,
+      'Restored: a',
+      removed,
+      '',
+    ])
+    await install()
+    await machine.write('home/.cursor/mcp.json', { mcpServers: { a: { command: 'mine' } } })
+    expect(await uninstall()).toEqual([
+      `Foldout had already been removed from Cursor: ${file}`,
+      'Not restored: a, because Cursor has another server with this name',
+      `a stays in ${machine.config}, because no client has it otherwise.`,
+      '',
+    ])
+    await machine.write('home/.cursor/mcp.json', {
+      mcpServers: { foldout: { command: 'foldout', args: ['serve', '-c', machine.config] } },
+    })
+    expect(await uninstall()).toEqual([
+      `Foldout was removed from Cursor. Your later changes were kept: ${file}`,
+      `There is no usable record of the installation, so servers that it moved were not restored. ${machine.config} has a.`,
+      '',
+    ])
+  })
+
+  it('refuse to serve the file of the client, at once', async () => {
+    const file = await machine.write('home/.cursor/mcp.json', {})
+    const { code, stderr } = await machine.run('install', 'cursor', '--config', file)
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      `${file} is the file of Cursor itself, so the gateway would have to start itself. Name another configuration: --config <file>.\n`,
+    )
   })
 
   it.each([

@@ -2,11 +2,12 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ClientDescription, Scope } from '../../clients/client.ts'
 import { createLaunch } from '../../clients/entries.ts'
-import { findConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
-import { installGateway, type InstallResult } from '../../clients/install.ts'
+import { readConfigServers } from '../../clients/gateway-config.ts'
+import { chooseConfig, installGateway, type InstallResult } from '../../clients/install/install.ts'
 import { CLIENTS, getClient } from '../../clients/known/clients.ts'
+import type { ConfigRelease } from '../../clients/install/release.ts'
 import { chooseFile, type Whereabouts } from '../../clients/places.ts'
-import { uninstallGateway, type UninstallResult } from '../../clients/uninstall.ts'
+import { uninstallGateway, type UninstallResult } from '../../clients/install/uninstall.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, toLine } from '../text.ts'
@@ -34,7 +35,8 @@ export async function install(name: string, options: InstallOptions, surrounding
   const config = options.config === undefined ? undefined : resolve(options.config)
   if (options.links) {
     const target = chooseFile(client, scope, where) ?? ''
-    const link = createLink(client, server, { version, config: findConfigFile(config, where.project, target) })
+    const served = await chooseConfig({ client, config, where }, target)
+    const link = createLink(client, server, { version, config: served })
     stdout.write(options.json ? toJson({ client: client.name, link }) : `${link}\n`)
     return EXIT.done
   }
@@ -118,8 +120,9 @@ interface InstallAdvice {
 }
 
 function formatInstalled({ title }: ClientDescription, result: InstallResult, { undo, empty }: InstallAdvice): string {
-  const { file, status, config, backup, moved, left, notes, client, by } = result
+  const { file, status, config, backup, moved, left, notes, client, by, released } = result
   const how = { command: ' with its own command', file: '' }[by]
+  const isPlanned = status === 'planned'
   const heads = {
     installed: `Foldout is installed in ${title}${how}: ${file}`,
     unchanged: `Foldout was already installed in ${title}: ${file}`,
@@ -127,15 +130,22 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult, { 
   }
   const lines = [
     heads[status],
-    `It serves ${config}`,
-    empty !== undefined && empty,
-    ...moved.map(({ from, to }) => `Moved: ${from}${from === to ? '' : ` is now ${to}`}`),
+    `It ${isPlanned ? 'would serve' : 'serves'} ${config}`,
+    empty !== undefined && moved.length === 0 && empty,
+    ...moved.map((server) => describeMoved(server, isPlanned)),
+    ...describeRelease(released, { isPlanned, isReturned: false }),
     backup !== undefined && `A backup of the file: ${backup}`,
     ...notes,
     ...(left.length === 0 ? [] : describeLeft(title, client, left)),
     status === 'installed' && `To undo it: ${undo}`,
   ]
   return formatLines(lines)
+}
+
+function describeMoved({ from, to, isNew }: InstallResult['moved'][number], isPlanned: boolean): string {
+  if (!isNew) return `Moved before: ${from}${from === to ? '' : `, which is called ${to}`}`
+  if (isPlanned) return `Would move: ${from}${from === to ? '' : `, which would be called ${to}`}`
+  return `Moved: ${from}${from === to ? '' : ` is now ${to}`}`
 }
 
 /** A client that also starts the servers itself saves nothing. */
@@ -147,23 +157,65 @@ function describeLeft(title: string, client: string, left: readonly string[]): r
   ]
 }
 
-function formatUninstalled(
-  { title }: ClientDescription,
-  { status, file, backup, returned, notes }: UninstallResult,
-): string {
+function formatUninstalled({ title }: ClientDescription, result: UninstallResult): string {
+  const { status, file, backup, returned, taken, remaining, released, lost } = result
+  const isPlanned = status === 'planned'
   const heads = {
     restored: `Foldout was removed from ${title}. The file is as it was before: ${file}`,
     edited: `Foldout was removed from ${title}. Your later changes were kept: ${file}`,
+    recreated: `The file of ${title} had been deleted. It was created again, with the servers that were moved: ${file}`,
+    returned: `Foldout had already been removed from ${title}. The servers that were moved are back: ${file}`,
+    gone: `Foldout had already been removed from ${title}: ${file}`,
     absent: `Foldout is not installed in ${title}: ${file}`,
     planned: `Foldout would be removed from ${title}: ${file}`,
   }
   const lines = [
     heads[status],
-    ...returned.map((name) => `Restored: ${name}`),
+    ...returned.map((name) => `${isPlanned ? 'Would be restored' : 'Restored'}: ${name}`),
+    ...taken.map((name) => `Not restored: ${name}, because ${title} has another server with this name`),
+    ...describeRelease(released, { isPlanned, isReturned: true }),
+    ...lost.map(
+      ({ config, servers }) =>
+        `There is no usable record of the installation, so servers that it moved were not restored. ${config} has ${servers.join(', ')}.`,
+    ),
+    ...remaining.map(
+      (name) => `${name} starts Foldout, as it did before the installation. To remove it, uninstall again.`,
+    ),
     backup !== undefined && `A backup of the file: ${backup}`,
-    ...notes,
   ]
   return formatLines(lines)
+}
+
+interface ReleaseContext {
+  /** Whether nothing has happened yet. */
+  readonly isPlanned: boolean
+  /** Whether clients have the moved servers again. */
+  readonly isReturned: boolean
+}
+
+/** Says what happened to a configuration of the gateway, in full sentences. */
+function describeRelease(release: ConfigRelease | undefined, context: ReleaseContext): readonly string[] {
+  if (!release) return []
+  const { file, changed, unreturned, usedBy } = release
+  const earlier = context.isReturned ? ' The client that it came from has its earlier definition.' : ''
+  const stays = context.isPlanned ? 'would stay' : 'stays'
+  return [
+    ...(usedBy.length > 0 ? [`${file} ${stays} as it is, because it is still used by ${usedBy.join(', ')}.`] : []),
+    ...describeChange(release, context.isPlanned),
+    ...changed.map((name) => `${name} was changed in ${file} after it was moved, so it ${stays} there.${earlier}`),
+    ...unreturned.map((name) => `${name} ${stays} in ${file}, because no client has it otherwise.`),
+  ]
+}
+
+function describeChange({ file, status, removed }: ConfigRelease, isPlanned: boolean): readonly string[] {
+  const was = isPlanned ? 'would be' : 'was'
+  const names = removed.join(', ')
+  const removal = removed.length === 0 ? [] : [`${isPlanned ? 'Would be removed' : 'Removed'} from ${file}: ${names}`]
+  if (status === 'removed') {
+    const content = removed.length === 0 ? '' : `, with ${names}`
+    return [`${file} ${was} removed${content}, because the installation created it.`]
+  }
+  return removal
 }
 
 function formatLines(lines: readonly (string | false)[]): string {

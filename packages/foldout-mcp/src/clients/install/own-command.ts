@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import spawn from 'cross-spawn'
-import type { ClientDescription, Scope } from './client.ts'
-import type { Launch } from './entries.ts'
-import { OWN_COMMAND_TIMEOUT_MS } from './limits.ts'
-import type { Whereabouts } from './places.ts'
+import type { ClientDescription, Scope } from '../client.ts'
+import type { Launch } from '../entries.ts'
+import { OWN_COMMAND_TIMEOUT_MS } from '../limits.ts'
+import type { Whereabouts } from '../places.ts'
 
 /** A command line of a client's own program. */
 export interface OwnCommandLine {

@@ -1,0 +1,264 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { UsageError } from '../../gateway/config/config.ts'
+import type { ClientDescription, Scope, ServerMap } from '../client.ts'
+import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
+import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
+import {
+  checkFolder,
+  checkWritable,
+  findFile,
+  followLinks,
+  listMissingFolders,
+  replaceFile,
+  type FoundFile,
+} from '../files.ts'
+import { findConfigFile } from '../gateway-config.ts'
+import { planMove, type Move } from './move.ts'
+import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
+import { getStateFolder, type Whereabouts } from '../places.ts'
+import { chooseInstalledFile } from './installed-file.ts'
+import { addToConfig, releaseConfig, type ConfigRelease } from './release.ts'
+import { createState, type Receipt, type State } from '../state.ts'
+import { isSameEntry, undoInstallation } from './undo.ts'
+
+export interface InstallRequest {
+  readonly client: ClientDescription
+  readonly scope: Scope
+  readonly where: Whereabouts
+  /** The gateway's name in the client. */
+  readonly name: string
+  /** The exact version to start. */
+  readonly version: string
+  readonly config?: string | undefined
+  /** Reports what would change, and changes nothing. */
+  readonly isDryRun?: boolean
+  /** Whether to move the client's other servers into the gateway's configuration. Those that were moved before stay there. */
+  readonly isMove?: boolean
+  /** Whether to edit the file even if the client has its own command. */
+  readonly isEdit?: boolean
+}
+
+export interface InstallResult {
+  readonly client: string
+  readonly file: string
+  readonly name: string
+  readonly status: 'installed' | 'unchanged' | 'planned'
+  readonly by: 'file' | 'command'
+  readonly entry: Readonly<Record<string, unknown>>
+  readonly config: string
+  readonly backup: string | undefined
+  /** The servers that were moved, now or by an earlier installation, with their names in the configuration. */
+  readonly moved: readonly { readonly from: string; readonly to: string; readonly isNew: boolean }[]
+  /** The servers that the client still starts itself although the gateway could serve them. */
+  readonly left: readonly string[]
+  /** What becomes of the configuration that the client used before. */
+  readonly released: ConfigRelease | undefined
+  readonly notes: readonly string[]
+}
+
+/**
+ * Installs the gateway in a client.
+ *
+ * @throws Error if the client's file does not parse or cannot be written. Then nothing has changed.
+ */
+export async function installGateway(request: InstallRequest): Promise<InstallResult> {
+  const state = createState(getStateFolder(request.where))
+  const file = await chooseInstalledFile(request, state)
+  const config = await chooseConfig(request, file)
+  if (request.isDryRun) return applyPlan(await createPlan(request, { file, config }, state), request, state)
+  const path = await followLinks(file)
+  checkFolder(dirname(path))
+  return state.withLock(path, async () => applyPlan(await createPlan(request, { file, config }, state), request, state))
+}
+
+/**
+ * The configuration to serve.
+ *
+ * @throws UsageError if it is the client's own file: the gateway cannot be a server of itself.
+ */
+export async function chooseConfig(
+  { client, config: named, where }: Pick<InstallRequest, 'client' | 'config' | 'where'>,
+  file: string,
+): Promise<string> {
+  const config = findConfigFile(named, where.project, file)
+  if ((await followLinks(config)) === (await followLinks(file)))
+    throw new UsageError(
+      `${config} is the file of ${client.title} itself, so the gateway would have to start itself. Name another configuration: --config <file>.`,
+    )
+  return config
+}
+
+/** The files of an installation. */
+interface Files {
+  readonly file: string
+  readonly config: string
+}
+
+/** What an installation changes. */
+interface Plan extends Files {
+  readonly found: FoundFile
+  /** The text without the gateway; undefined if there would be no file. */
+  readonly base: string | undefined
+  readonly text: string
+  readonly format: Format
+  readonly map: ServerMap
+  readonly entry: Readonly<Record<string, unknown>>
+  readonly launch: Launch
+  readonly move: Move
+  readonly receipt: Receipt | undefined
+}
+
+async function createPlan(request: InstallRequest, { file, config }: Files, state: State): Promise<Plan> {
+  const { client, where, name, version } = request
+  const found = await findFile(file)
+  checkFolder(dirname(found.path))
+  checkWritable(found)
+  const format = await loadFormat(client.format)
+  const receipt = await state.receipts.read(found.path)
+  try {
+    format.parse(found.text ?? '')
+    // An earlier installation is undone first, so that one uninstall always restores the original.
+    const undone = receipt && undoInstallation(found.text, receipt, format, client.initial)
+    const base = undone ? undone.text : found.text
+    const root = format.parse(base ?? '')
+    const map = client.maps.findLast(({ path }) => isObject(getAt(root, path))) ??
+      client.maps[0] ?? { path: [], shape: {} }
+    const entries = getEntries(root, map.path, map.isList) ?? new Map<string, unknown>()
+    checkName(name, entries.get(name), client)
+    const earlier = receipt && { ...receipt, taken: undone?.taken ?? [] }
+    const move = await planMove(request, { root, entries, config, earlier, state })
+    const launch = createLaunch(version, config, where.platform)
+    const entry = createEntry(name, launch, map.shape)
+    const changes = [[name, entry] as const, ...move.moved.map((server) => [server.name, undefined] as const)]
+    const text = changes.reduce(
+      (next, [key, value]) =>
+        applyChange(format, next, { path: map.path, isList: map.isList ?? false, name: key, value }),
+      base ?? client.initial ?? '',
+    )
+    return { file, config, found, base, text, format, map, entry, launch, move, receipt }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+function checkName(name: string, entry: unknown, client: ClientDescription): void {
+  if (entry === undefined || startsFoldout(entry)) return
+  throw new UsageError(
+    `${client.title} already has another server called '${name}'. Choose a different name: --name <name>.`,
+  )
+}
+
+async function applyPlan(plan: Plan, request: InstallRequest, state: State): Promise<InstallResult> {
+  const { client, name, scope, where, isDryRun = false, isEdit = false } = request
+  const { file, found, text, entry, launch, config, move } = plan
+  const canUseOwn = !isEdit && move.moved.length === 0
+  const own = (canUseOwn && findOwnCommand(client, { name, scope, entry, launch }, where)) || undefined
+  const result = {
+    client: client.name,
+    file,
+    name,
+    entry,
+    config,
+    backup: undefined,
+    by: own ? ('command' as const) : ('file' as const),
+    moved: move.moved.map((server) => ({
+      from: server.name,
+      to: server.to,
+      isNew: !plan.receipt?.moved.some(
+        ({ name: old, entry: one }) => old === server.name && isSameEntry(server.entry, one),
+      ),
+    })),
+    left: move.left,
+    released: undefined,
+    notes: [...move.notes, client.note ?? []].flat(),
+  }
+  const isComplete = text === found.text && move.servers.size === 0 && existsSync(config)
+  if (isComplete) return { ...result, status: 'unchanged', by: 'file' }
+  // Fails before anything is changed if the other configuration cannot be changed.
+  const planned = await releaseOther(plan, state, true)
+  if (isDryRun) return { ...result, status: 'planned', released: planned }
+  await prepareConfig(plan, state)
+  const backup = await state.keepBackup(found)
+  const failure = own && (await installByCommand(plan, own, { request, state }))
+  const by = own && failure === undefined ? ('command' as const) : ('file' as const)
+  if (by === 'file') await installByFile(plan, { request, state })
+  if (failure !== undefined) result.notes.push(`The client's own command failed: ${failure}`)
+  return { ...result, backup, by, released: await releaseOther(plan, state, false), status: 'installed' }
+}
+
+/** Writes the moved servers to the new file before removing them from the old one. */
+async function prepareConfig({ config, found, move }: Plan, state: State): Promise<void> {
+  const { servers, originals, moved } = move
+  await addToConfig(config, { owner: found.path, servers, originals, moved: moved.map(({ to }) => to) }, state)
+}
+
+/** Leaves the configuration that the client used before, if that is another one. */
+async function releaseOther(
+  { config, found, receipt, move }: Plan,
+  state: State,
+  isDryRun: boolean,
+): Promise<ConfigRelease | undefined> {
+  if (!receipt || receipt.config === (await followLinks(config))) return undefined
+  const { returned, carried } = move
+  return releaseConfig(receipt.config, { owner: found.path, returned, carried, isDryRun }, state)
+}
+
+interface Step {
+  readonly request: InstallRequest
+  readonly state: State
+}
+
+async function installByFile(plan: Plan, { request, state }: Step): Promise<void> {
+  const { found, text, receipt } = plan
+  const next = await toReceipt(plan, request, { after: text, createdFolders: receipt?.createdFolders ?? [] })
+  // Written first, so that an interrupted installation can still be undone.
+  await state.receipts.write(next)
+  try {
+    const created = await replaceFile(found, text)
+    if (created.length > 0) await state.receipts.write({ ...next, createdFolders: created })
+  } catch (error) {
+    if (receipt) await state.receipts.write(receipt)
+    else await state.receipts.remove(found.path)
+    throw error
+  }
+}
+
+/** Returns why it failed; undefined if it worked. */
+async function installByCommand(plan: Plan, own: OwnCommandLine, step: Step): Promise<string | undefined> {
+  const { found, base, format, map, entry, receipt } = plan
+  const { request, state } = step
+  // Clients refuse to add a server twice.
+  if (receipt && base !== undefined && base !== found.text) await replaceFile(found, base)
+  const missing = listMissingFolders(dirname(found.path))
+  const failure = await runOwnCommand(own, request.where)
+  if (failure !== undefined) return failure
+  const { text } = await findFile(plan.file)
+  const after = getEntries(format.parse(text ?? ''), map.path, map.isList)?.get(request.name)
+  if (text === undefined || !isObject(after) || !isDeepStrictEqual(after['args'], entry['args']))
+    return 'the server is not in its file'
+  const createdFolders = [...(receipt?.createdFolders ?? []), ...missing]
+  await state.receipts.write(await toReceipt(plan, request, { after: text, createdFolders }))
+  return undefined
+}
+
+async function toReceipt(
+  { found, base, format, map, move, config }: Plan,
+  { client, name }: InstallRequest,
+  rest: Pick<Receipt, 'after' | 'createdFolders'>,
+): Promise<Receipt> {
+  return {
+    client: client.name,
+    file: found.path,
+    name,
+    path: map.path,
+    isList: map.isList ?? false,
+    isNewContainer: getAt(format.parse(base ?? ''), map.path) === undefined,
+    before: base ?? null,
+    moved: [...move.moved, ...move.waiting],
+    config: await followLinks(config),
+    ...rest,
+  }
+}
