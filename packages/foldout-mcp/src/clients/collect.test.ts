@@ -132,6 +132,12 @@ describe('R52: entries of clients', () => {
       '{"mcpServers": {"a": {"baseUrl": "https://a/mcp", "bearerTokenEnv": "TOKEN", "headers": {"X": "$env:KEY"}}}}',
       { url: 'https://a/mcp', headers: { X: '${KEY}', Authorization: 'Bearer ${TOKEN}' } },
     ],
+    [
+      'pi',
+      '.pi/agent/mcp.json',
+      '{"mcpServers": {"a": {"url": "https://a/mcp", "auth": "bearer", "bearerToken": "$env:TOKEN"}}}',
+      { url: 'https://a/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
+    ],
     ['continue', '.continue/config.yaml', 'mcpServers:\n  - name: a\n    command: x\n', { command: 'x' }],
     [
       'lm-studio',

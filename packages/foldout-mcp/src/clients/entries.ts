@@ -56,7 +56,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   const common = dropUndefined({ disabled: isDisabled || undefined, timeoutSeconds: readTimeout(entry) })
   const url = getString(entry, URL_FIELDS)
   if (url !== undefined) {
-    const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry) }
+    const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry, fill) }
     const isSse = (entry['type'] ?? entry['transport']) === 'sse'
     const fields = dropUndefined({
       type: (isSse && 'sse') || undefined,
@@ -128,15 +128,15 @@ function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readon
   )
 }
 
-/** Codex and mcporter name tokens or the variables that hold them, instead of the headers that carry them. */
-function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
+/** Codex, Pi and mcporter name tokens or the variables that hold them, instead of the headers that carry them. */
+function readTokenHeaders(entry: Fields, fill: Fill): Readonly<Record<string, string>> {
   const token = getString(entry, ['bearer_token_env_var', 'bearerTokenEnv', 'bearer_token_env'])
   const value = getString(entry, ['bearerToken', 'bearer_token'])
   const headers = Object.entries(entry['env_http_headers'] ?? {}).map(
     ([header, variable]) => [header, `\${${String(variable)}}`] as const,
   )
   return {
-    ...(value !== undefined && { Authorization: `Bearer ${value}` }),
+    ...(value !== undefined && { Authorization: fill(`Bearer ${value}`) }),
     ...(token !== undefined && { Authorization: `Bearer \${${token}}` }),
     ...Object.fromEntries(headers),
   }
