@@ -1,3 +1,4 @@
+import { startsGateway } from '../gateway/config/own-entry.ts'
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve, win32 } from 'node:path'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
@@ -96,10 +97,7 @@ export function startsFoldout(entry: unknown): boolean {
 
 /** Whether a server is the gateway itself. */
 export function isFoldout({ command = '', args = [] }: ServerDefinition): boolean {
-  const words = [command, ...args.map(String)]
-  if (words.some((word) => /^foldout-mcp(?:@.*)?$/.test(word))) return true
-  const isProgram = words.some((word) => /(?:^|[/\\])foldout(?:\.(?:m?js|cmd|exe))?$/.test(word))
-  return isProgram && words.includes('serve')
+  return startsGateway([command, ...args.map(String)])
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -140,7 +140,7 @@ async function createPlan(request: InstallRequest, { file, config }: Files, stat
     return { file, config, found, base, text, format, map, entry, launch, move, receipt }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 

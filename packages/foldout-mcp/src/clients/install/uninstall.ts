@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { ClientDescription, Scope } from '../client.ts'
 import { applyChange, getEntries, loadFormat, type Format, type Path } from '../documents/document.ts'
+import { UsageError } from '../../gateway/config/config.ts'
 import { readEntry, startsFoldout } from '../entries.ts'
 import { checkFolder, checkWritable, findFile, removeFile, replaceFile, type FoundFile } from '../files.ts'
 import { readConfigServers } from '../gateway-config.ts'
@@ -41,7 +42,7 @@ export interface UninstallResult {
 /**
  * Removes the gateway from a client, and restores what its installation moved.
  *
- * @throws Error if a file does not parse or cannot be written. Then nothing has changed.
+ * @throws UsageError if a file does not parse or cannot be written. Then nothing has changed.
  */
 export async function uninstallGateway(request: UninstallRequest): Promise<UninstallResult> {
   const state = createState(getStateFolder(request.where))
@@ -92,7 +93,7 @@ function planRemoval(found: FoundFile, file: string, plan: () => Removal): Remov
     return plan()
   } catch (error) {
     checkWritable(found)
-    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+    throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
 }
 

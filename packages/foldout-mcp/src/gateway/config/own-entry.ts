@@ -10,7 +10,7 @@ export const DEFAULT_CONFIGS: readonly string[] = ['foldout.config.ts', 'foldout
  * `.mcp.json` may list the gateway and the servers behind it.
  */
 export function servesOwnFile(server: ServerConfig, file: string): boolean {
-  if (server.kind !== 'stdio' || !isGateway([server.command, ...server.args])) return false
+  if (server.kind !== 'stdio' || !startsGateway([server.command, ...server.args])) return false
   const folder = server.cwd ?? process.cwd()
   const named = listConfigs(server.args)
   const served =
@@ -18,9 +18,11 @@ export function servesOwnFile(server: ServerConfig, file: string): boolean {
   return served.some((one) => isSameFile(resolve(folder, one), file))
 }
 
-function isGateway(words: readonly string[]): boolean {
-  const isNamed = words.some((word) => /^foldout-mcp(?:@.*)?$|(?:^|[/\\])foldout(?:\.(?:m?js|cmd|exe))?$/.test(word))
-  return isNamed && words.includes('serve')
+/** Whether a command starts Foldout: by its package, or by the program's name. */
+export function startsGateway(words: readonly string[]): boolean {
+  if (words.some((word) => /^foldout-mcp(?:@.*)?$/.test(word))) return true
+  const isProgram = words.some((word) => /(?:^|[/\\])foldout(?:\.(?:m?js|cmd|exe))?$/.test(word))
+  return isProgram && words.includes('serve')
 }
 
 /** The files that the options of a command name. */
