@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import type { CallClient, CallContext, RawTool } from 'foldout/catalog'
 import { requestFromMcp } from 'foldout/mcp'
 import { createSignIns, type SignIns } from './auth/sign-in.ts'
 import type { ServerConfig } from './config/config.ts'
@@ -11,7 +11,7 @@ import type { GatewayServerOptions } from './server-options.ts'
 import { isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
-import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
+import { CACHE_FRESH_MS } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
@@ -37,8 +37,6 @@ export class GatewayServer {
   #logLevel: string | undefined
   /** The watched resources, with the number of watchers. */
   readonly #watched = new Map<string, number>()
-  /** URIs of resources that results have named. */
-  readonly #named = new Set<string>()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.#config = config
@@ -234,11 +232,6 @@ export class GatewayServer {
     else this.#watched.delete(uri)
   }
 
-  /** Whether a result of this server has named a resource. Then it belongs to this server, even if no list has it. */
-  hasNamed(uri: string): boolean {
-    return this.#named.has(uri)
-  }
-
   /** Keeps a sign-in from expiring, whether or not the server is used. */
   async keepSignedIn(): Promise<void> {
     if (this.config.kind === 'stdio' || dependsOnRoot(this.config)) return
@@ -314,13 +307,6 @@ export class GatewayServer {
     await requestFromMcp(client, 'logging/setLevel', { level })
   }
 
-  #remember({ content }: CallResult): void {
-    for (const { uri, resource } of content as readonly Readonly<Record<string, unknown>>[]) {
-      const named = uri ?? (resource as { readonly uri?: unknown } | undefined)?.uri
-      if (typeof named === 'string' && this.#named.size < MAX_LISTED) this.#named.add(named)
-    }
-  }
-
   /** Takes what the running server lists, and caches it for the next start. */
   #refresh(snapshot: Snapshot): void {
     const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(snapshot)
@@ -359,7 +345,6 @@ export class GatewayServer {
       const found = this.#upstreams.find(context)
       const upstream = found instanceof Upstream ? found : await found
       const result = await upstream.call(name, args, context)
-      this.#remember(result)
       const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result
       return this.tasks.begin(shown, context.client, upstream)
     }

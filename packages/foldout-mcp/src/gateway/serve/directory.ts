@@ -1,13 +1,7 @@
 import { hasParts, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
-
-/** A server's item, under the name that clients see. */
-export interface Route {
-  readonly server: GatewayServer
-  /** The server's own name or URI for it. */
-  readonly own: string
-}
+import { mayOverlap, readForeignUri, toForeignUri, toParts, type Route } from './uris.ts'
 
 /** Everything the servers of a view have besides tools, under unique names. */
 export interface Directory {
@@ -20,43 +14,132 @@ export interface Directory {
   toSeen(server: GatewayServer, uri: string): string
 }
 
-/** Merges the servers' lists. If two items have the same name or URI, the server's name is added to the second. */
-export function createDirectory(servers: readonly GatewayServer[]): Directory {
-  const resources = merge(servers, 'resources', 'uri', toForeignUri)
-  addPages(servers, resources.routes)
-  const templates = merge(servers, 'templates', 'uriTemplate', toForeignUri)
-  const prompts = merge(servers, 'prompts', 'name', (server, name) => `${server}_${name}`)
-  const byTemplate = [...templates.routes].map(([, route]) => ({ route, pattern: toPattern(route.own) }))
+/**
+ * Merges the servers' lists. No URI and no name leads to two servers: what an earlier server has too, or may have
+ * according to a template, gets the server's name added.
+ *
+ * @param named Resources that are in no list, and the names of the servers whose results named them.
+ */
+export function createDirectory(
+  servers: readonly GatewayServer[],
+  named: ReadonlyMap<string, string> = new Map(),
+): Directory {
+  const uris = new UriDirectory(servers, named)
+  const prompts = mergePrompts(servers)
   return {
-    resources: resources.items,
-    templates: templates.items,
+    resources: uris.resources,
+    templates: uris.templates,
     prompts: prompts.items,
     findPrompt: (name) => prompts.routes.get(name),
-    findResource(uri) {
-      const known = resources.routes.get(uri) ?? templates.routes.get(uri) ?? readForeignUri(servers, uri)
-      if (known) return known
-      const found = byTemplate.find(({ pattern }) => hasParts(uri, pattern))?.route
-      return found && { server: found.server, own: uri }
-    },
-    toSeen(server, uri) {
-      const taken = resources.routes.get(uri)
-      return taken && taken.server !== server ? toForeignUri(server.name, uri) : uri
-    },
+    findResource: (uri) => uris.find(uri),
+    toSeen: (server, uri) => uris.toSeen(server, uri),
   }
 }
 
-interface Merged {
-  readonly items: readonly Listed[]
-  readonly routes: Map<string, Route>
+/** A server with more templates is taken to have every URI. Comparing all of them with all URIs would take too long. */
+const MAX_COMPARED = 100
+
+interface Template {
+  readonly server: GatewayServer
+  readonly parts: readonly string[]
 }
 
-/** The UI pages of tools, which need not be in a list of resources. */
-function addPages(servers: readonly GatewayServer[], routes: Map<string, Route>): void {
-  for (const server of servers)
-    for (const { meta } of server.snapshot?.tools ?? []) {
-      const own = getPage(meta)
-      if (own !== undefined && !routes.has(own)) routes.set(own, { server, own })
+/** The URIs of all servers. */
+class UriDirectory {
+  readonly resources: Listed[] = []
+  readonly templates: Listed[] = []
+  readonly #servers: readonly GatewayServer[]
+  readonly #named: ReadonlyMap<string, string>
+  /** By the URIs that clients see, with the UI pages of tools, which need not be in a list. */
+  readonly #routes = new Map<string, Route>()
+  readonly #templateRoutes = new Map<string, Route>()
+  /** Those of each server, in the order of the servers. */
+  readonly #byServer = new Map<GatewayServer, readonly Template[]>()
+
+  constructor(servers: readonly GatewayServer[], named: ReadonlyMap<string, string>) {
+    this.#servers = servers
+    this.#named = named
+    for (const server of servers) this.#add(server)
+  }
+
+  find(uri: string): Route | undefined {
+    const known = this.#routes.get(uri) ?? this.#templateRoutes.get(uri) ?? readForeignUri(this.#servers, uri)
+    if (known) return known
+    const server = this.#findNaming(uri) ?? this.#findMatching(uri)
+    return server && { server, own: uri }
+  }
+
+  toSeen(server: GatewayServer, uri: string): string {
+    const foreign = toForeignUri(server.name, uri)
+    if (this.#routes.has(foreign)) return foreign
+    const found = this.find(uri)
+    return found && (found.server !== server || found.own !== uri) ? foreign : uri
+  }
+
+  #add(server: GatewayServer): void {
+    const { resources = [], templates = [], tools = [] } = server.snapshot ?? {}
+    for (const item of resources) {
+      const { uri: own } = item
+      if (typeof own !== 'string') continue
+      const uri = this.#addRoute(server, own)
+      if (uri !== undefined) this.resources.push(uri === own ? item : { ...item, uri })
     }
+    for (const { meta } of tools) {
+      const page = getPage(meta)
+      if (page !== undefined) this.#addRoute(server, page)
+    }
+    const parts: Template[] = []
+    for (const item of templates) {
+      const { uriTemplate: own } = item
+      if (typeof own !== 'string') continue
+      const template = { server, parts: toParts(own) }
+      const uriTemplate = this.#isFreeTemplate(own, template, templates.length) ? own : toForeignUri(server.name, own)
+      parts.push(template)
+      if (this.#templateRoutes.has(uriTemplate)) continue
+      this.#templateRoutes.set(uriTemplate, { server, own })
+      this.templates.push(uriTemplate === own ? item : { ...item, uriTemplate })
+    }
+    this.#byServer.set(server, parts)
+  }
+
+  /** The URI under which clients see a server's resource; undefined if it is known already. */
+  #addRoute(server: GatewayServer, own: string): string | undefined {
+    const seen = this.#isFree(server, own) ? own : toForeignUri(server.name, own)
+    if (this.#routes.has(seen)) return undefined
+    this.#routes.set(seen, { server, own })
+    return seen
+  }
+
+  /** Whether no other server has this URI. */
+  #isFree(server: GatewayServer, uri: string): boolean {
+    const other = this.#routes.get(uri)?.server ?? this.#findNaming(uri)
+    if ((other && other !== server) || readForeignUri(this.#servers, uri)) return false
+    for (const templates of this.#byServer.values())
+      if (templates.length > MAX_COMPARED || templates.some(({ parts }) => hasParts(uri, parts))) return false
+    return true
+  }
+
+  /** Whether no server before this one has a URI that matches this template, of so many. */
+  #isFreeTemplate(own: string, { server, parts }: Template, count: number): boolean {
+    if (readForeignUri(this.#servers, own)) return false
+    if (this.#byServer.size === 0) return true
+    if (count > MAX_COMPARED) return false
+    for (const templates of this.#byServer.values())
+      if (templates.length > MAX_COMPARED || templates.some((other) => mayOverlap(parts, other.parts))) return false
+    for (const [uri, route] of this.#routes) if (route.server !== server && hasParts(uri, parts)) return false
+    return true
+  }
+
+  #findNaming(uri: string): GatewayServer | undefined {
+    const name = this.#named.get(uri)
+    return name === undefined ? undefined : this.#servers.find((server) => server.name === name)
+  }
+
+  #findMatching(uri: string): GatewayServer | undefined {
+    for (const templates of this.#byServer.values())
+      for (const { server, parts } of templates) if (hasParts(uri, parts)) return server
+    return undefined
+  }
 }
 
 /** The URI of a tool's UI page (MCP Apps). */
@@ -79,50 +162,36 @@ export function withPage(meta: JsonObject, page: string): JsonObject {
 /** The older place of the page's URI, before `ui`. */
 const OLD_PAGE = 'ui/resourceUri'
 
-function merge(
-  servers: readonly GatewayServer[],
-  list: 'resources' | 'templates' | 'prompts',
-  field: string,
-  rename: (server: string, own: string) => string,
-): Merged {
+interface Prompts {
+  readonly items: readonly Listed[]
+  readonly routes: ReadonlyMap<string, Route>
+}
+
+/** A prompt whose name an earlier server has too gets another name, which no prompt of any server has. */
+function mergePrompts(servers: readonly GatewayServer[]): Prompts {
+  const owners = new Map<string, GatewayServer>()
+  for (const server of servers)
+    for (const { name } of server.snapshot?.prompts ?? [])
+      if (typeof name === 'string' && !owners.has(name)) owners.set(name, server)
   const items: Listed[] = []
   const routes = new Map<string, Route>()
   for (const server of servers) {
-    for (const item of server.snapshot?.[list] ?? []) {
-      const own = item[field]
-      if (typeof own !== 'string') continue
-      const seen = routes.has(own) ? rename(server.name, own) : own
-      if (routes.has(seen)) continue
-      routes.set(seen, { server, own })
-      items.push(seen === own ? item : { ...item, [field]: seen })
+    const known = new Set<string>()
+    for (const item of server.snapshot?.prompts ?? []) {
+      const { name: own } = item
+      if (typeof own !== 'string' || known.has(own)) continue
+      known.add(own)
+      const isTaken = (name: string): boolean => owners.has(name) || routes.has(name)
+      const name = owners.get(own) === server ? own : toFreeName(`${server.name}_${own}`, isTaken)
+      routes.set(name, { server, own })
+      items.push(name === own ? item : { ...item, name })
     }
   }
   return { items, routes }
 }
 
-const SCHEME = 'foldout://'
-/** Clients accept only pages with this URI scheme. */
-const PAGE_SCHEME = 'ui://'
-const FOREIGN_PAGE = `${PAGE_SCHEME}foldout/`
-
-function toForeignUri(server: string, uri: string): string {
-  const scheme = uri.startsWith(PAGE_SCHEME) ? FOREIGN_PAGE : SCHEME
-  return `${scheme}${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
-}
-
-function readForeignUri(servers: readonly GatewayServer[], uri: string): Route | undefined {
-  const scheme = [SCHEME, FOREIGN_PAGE].find((one) => uri.startsWith(one))
-  if (scheme === undefined) return undefined
-  const [name = '', own = ''] = uri.slice(scheme.length).split('/')
-  try {
-    const server = servers.find((one) => one.name === decodeURIComponent(name))
-    return server && { server, own: decodeURIComponent(own) }
-  } catch {
-    return undefined
-  }
-}
-
-/** The fixed parts of a URI template, between which anything may occur. */
-function toPattern(template: string): readonly string[] {
-  return template.split(/\{[^{}]*\}/)
+function toFreeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name
+  for (let i = 2; isTaken(free); i++) free = `${name}_${i}`
+  return free
 }

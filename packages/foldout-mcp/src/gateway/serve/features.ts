@@ -6,8 +6,11 @@ import type { GatewayServer } from '../server.ts'
 import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 import type { UseContext } from '../upstreams/uses.ts'
-import { createDirectory, type Directory, type Route } from './directory.ts'
+import { MAX_LISTED } from '../upstreams/limits.ts'
+import { createDirectory, type Directory } from './directory.ts'
+import { renameInContents, renameInPrompt, renameInResult } from './links.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type TaskWays } from './tasks.ts'
+import { toForeignUri, type Route } from './uris.ts'
 
 /** Serves everything but tools to the clients of a view: resources, prompts, logs and tasks. */
 export interface ViewFeatures {
@@ -16,6 +19,8 @@ export interface ViewFeatures {
   refresh(): void
   /** The URI that clients use for a server's resource. */
   toSeen(server: GatewayServer, uri: string): string
+  /** The same, for a resource that a result of the server names. From now on, the URI belongs to this server. */
+  name(server: GatewayServer, uri: string): string
   /** Passes a server's notification on to its clients, or to one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
 }
@@ -42,9 +47,20 @@ export function createFeatures(
 ): ViewFeatures {
   let directory: Directory | undefined
   const clients = new Set<ClientFeatures>()
+  const named = new Map<string, string>()
   const parts: FeatureParts = {
     getServers,
-    getDirectory: () => (directory ??= createDirectory(getServers())),
+    getDirectory: () => (directory ??= createDirectory(getServers(), named)),
+    name(server, uri) {
+      // A server without resources refers to something that clients find elsewhere.
+      if (!mayHaveResources(server)) return uri
+      const { toSeen, findResource } = parts.getDirectory()
+      const seen = toSeen(server, uri)
+      if (seen !== uri || findResource(uri)) return seen
+      if (named.size >= MAX_LISTED) return toForeignUri(server.name, uri)
+      named.set(uri, server.name)
+      return uri
+    },
     routes: new Map(),
     onGone,
     toScoped,
@@ -57,6 +73,7 @@ export function createFeatures(
   return {
     forClient: (client) => new ClientFeatures(toScoped(client), parts, clients),
     toSeen: (server, uri) => parts.getDirectory().toSeen(server, uri),
+    name: parts.name,
     refresh() {
       const before = directory
       directory = undefined
@@ -67,13 +84,19 @@ export function createFeatures(
         tellAll(clients, { method: 'notifications/resources/list_changed' })
     },
     hear(server, method, params, only) {
-      const seen =
-        method === 'notifications/resources/updated'
-          ? { ...params, uri: parts.getDirectory().toSeen(server, String(params['uri'])) }
-          : params
-      for (const client of clients) if (only === undefined || client.id === only) client.hear(method, seen)
+      const tell = (given: JsonObject): void => {
+        for (const client of clients) if (only === undefined || client.id === only) client.hear(method, given)
+      }
+      if (method !== 'notifications/resources/updated') return tell(params)
+      for (const [uri, route] of parts.routes)
+        if (route.server.name === server.name && route.own === params['uri']) tell({ ...params, uri })
     },
   }
+}
+
+/** A server whose lists are not known yet may have anything. */
+function mayHaveResources({ snapshot }: GatewayServer): boolean {
+  return snapshot === undefined || 'resources' in snapshot.capabilities
 }
 
 function tellAll(clients: ReadonlySet<ClientFeatures>, notification: FeatureNotification): void {
@@ -87,6 +110,7 @@ function isSame(before: unknown, after: unknown): boolean {
 interface FeatureParts extends ClientHooks {
   getServers(): readonly GatewayServer[]
   getDirectory(): Directory
+  readonly name: ViewFeatures['name']
   /** Whether any client has subscribed to a resource. */
   isWatched(uri: string): boolean
   /** The servers of the watched resources. */
@@ -206,7 +230,8 @@ class ClientFeatures implements McpFeatures {
       case 'prompts/get': {
         const route = directory.findPrompt(String(params['name']))
         if (!route) throw createError(INVALID_PARAMS, `Unknown prompt '${String(params['name'])}'.`)
-        return forward(route.server, method, { ...params, name: route.own }, context)
+        const result = await forward(route.server, method, { ...params, name: route.own }, context)
+        return renameInPrompt(result, (uri) => this.#parts.name(route.server, uri))
       }
       case 'completion/complete':
         return this.#complete(params, context)
@@ -221,23 +246,15 @@ class ClientFeatures implements McpFeatures {
     const { server, own } = this.#findResource(params['uri'], context)
     const seen = String(params['uri'])
     const result = await forward(server, 'resources/read', { ...params, uri: own }, context)
-    if (seen === own || !Array.isArray(result['contents'])) return result
-    const contents = (result['contents'] as readonly JsonObject[]).map((piece) =>
-      piece['uri'] === own ? { ...piece, uri: seen } : piece,
-    )
-    return { ...result, contents }
+    return renameInContents(result, (uri) => (uri === own ? seen : this.#parts.name(server, uri)))
   }
 
-  /** A resource that is in no list may still exist, because servers name some only in results. With a single server, it belongs to that one. */
+  /** A resource that no server has listed or named may still exist. With a single server, it belongs to that one. */
   #findRoute(uri: string): Route | undefined {
     const found = this.#parts.getDirectory().findResource(uri)
     if (found) return found
-    const able = this.#parts
-      .getServers()
-      .filter(({ snapshot }) => snapshot === undefined || 'resources' in snapshot.capabilities)
-    const [only, second] = able
-    const server = second ? able.find((one) => one.hasNamed(uri)) : only
-    return server && { server, own: uri }
+    const [only, second] = this.#parts.getServers().filter(mayHaveResources)
+    return only && !second ? { server: only, own: uri } : undefined
   }
 
   #findResource(uri: unknown, { peer }: FeatureContext): Route {
@@ -293,7 +310,12 @@ class ClientFeatures implements McpFeatures {
     if (!TASK_METHODS.includes(method)) return undefined
     const answer = await answerTask(this.#parts.getServers(), method, params, context, {
       forward,
-      fold: this.#parts.fold,
+      fold: (result, server, client) =>
+        this.#parts.fold(
+          renameInResult(result, (uri) => this.#parts.name(server, uri)),
+          server,
+          client,
+        ),
     })
     if (answer) return answer
     const id = String(params['taskId'] ?? params['cursor'])

@@ -29,6 +29,13 @@ const tools = {
     return text('stirred')
   },
   where: () => text(process.cwd()),
+  link: () => ({
+    content: [
+      { type: 'resource_link', uri: 'test://static', name: 'static' },
+      { type: 'resource', resource: { uri: 'test://item/7', text: 'seven' } },
+      { type: 'resource_link', uri: `test://only/${name}`, name: 'only' },
+    ],
+  }),
 }
 
 const answers = {
@@ -51,7 +58,8 @@ const answers = {
   'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'test://item/{id}', name: 'item' }] }),
   'resources/read'({ uri }) {
     const item = /^test:\/\/item\/(\d+)$/.exec(uri)
-    if (item) return { contents: [{ uri, text: `item ${item[1]}` }] }
+    if (item) return { contents: [{ uri, text: `item ${item[1]} of ${name}` }] }
+    if (uri === `test://only/${name}`) return { contents: [{ uri, text: `only in ${name}` }] }
     if (uri === 'test://static') return { contents: [{ uri, text: `static of ${name}` }] }
     throw Object.assign(new Error(`Resource not found: ${uri}`), { code: -32002 })
   },
@@ -59,7 +67,10 @@ const answers = {
   'resources/unsubscribe': () => ({}),
   'prompts/list': () => ({ prompts }),
   'prompts/get': (params) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: `Greet ${params.arguments.who}.` } }],
+    messages: [
+      { role: 'user', content: { type: 'text', text: `Greet ${params.arguments.who}.` } },
+      { role: 'user', content: { type: 'resource_link', uri: 'test://static', name: 'static' } },
+    ],
   }),
   'completion/complete': () => ({ completion: { values: ['Ann', 'Alf'] } }),
   'logging/setLevel': () => ({}),

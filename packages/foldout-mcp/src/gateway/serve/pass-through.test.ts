@@ -48,7 +48,7 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
       { uriTemplate: 'test://item/{id}' },
     ])
-    expect((await client.readResource({ uri: 'test://item/7' })).contents).toMatchObject([{ text: 'item 7' }])
+    expect((await client.readResource({ uri: 'test://item/7' })).contents).toMatchObject([{ text: 'item 7 of full' }])
     await expect(client.readResource({ uri: 'test://none' })).rejects.toThrow(/not found|none/i)
   })
 
@@ -57,7 +57,7 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     const client = await connect(url, mode)
     expect((await client.listPrompts()).prompts).toMatchObject([{ name: 'greet' }])
     const got = await client.getPrompt({ name: 'greet', arguments: { who: 'Ann' } })
-    expect(got.messages).toMatchObject([{ content: { text: 'Greet Ann.' } }])
+    expect(got.messages).toMatchObject([{ content: { text: 'Greet Ann.' } }, { content: { uri: 'test://static' } }])
     const ref = { type: 'ref/prompt', name: 'greet' } as const
     expect(await client.complete({ ref, argument: { name: 'who', value: 'A' } })).toMatchObject({
       completion: { values: ['Ann', 'Alf'] },
@@ -78,13 +78,37 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     const { url } = await create({ mcpServers: { a: full('one'), b: full('two') } })
     const client = await connect(url, mode)
     const { resources } = await client.listResources()
-    expect(resources.map(({ uri }) => uri)).toEqual(['test://static', 'foldout://b/test%3A%2F%2Fstatic'])
+    expect(resources.map(({ uri }) => uri)).toEqual(['test://static', 'foldout://b/test://static'])
     const read = await Promise.all(resources.map(({ uri }) => client.readResource({ uri })))
     expect(read.map(({ contents }) => (contents[0] as { text: string }).text)).toEqual([
       'static of one',
       'static of two',
     ])
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['greet', 'b_greet'])
+  })
+
+  it('reads what a server links to from the same server', async () => {
+    const { url } = await create({ mcpServers: { a: full('one'), b: full('two') }, expose: 'all' })
+    const client = await connect(url, mode)
+    const { messages } = await client.getPrompt({ name: 'b_greet', arguments: { who: 'Ann' } })
+    expect(messages[1]?.content).toMatchObject({ uri: 'foldout://b/test://static' })
+    for (const [tool, owner] of [
+      ['a__link', 'one'],
+      ['b__link', 'two'],
+    ] as const) {
+      const { content } = await client.callTool({ name: tool, arguments: {} })
+      const uris = content.map((piece) =>
+        piece.type === 'resource' ? piece.resource.uri : (piece as { uri: string }).uri,
+      )
+      const prefix = owner === 'one' ? '' : 'foldout://b/'
+      expect(uris).toEqual([`${prefix}test://static`, `${prefix}test://item/7`, `test://only/${owner}`])
+      const read = await Promise.all(uris.map((uri) => client.readResource({ uri })))
+      expect(read.map(({ contents }) => contents[0])).toMatchObject([
+        { uri: uris[0], text: `static of ${owner}` },
+        { uri: uris[1], text: `item 7 of ${owner}` },
+        { uri: uris[2], text: `only in ${owner}` },
+      ])
+    }
   })
 })
 

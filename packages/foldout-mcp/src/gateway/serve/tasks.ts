@@ -46,7 +46,7 @@ export type Forward = (
 export interface TaskWays {
   readonly forward: Forward
   /** Folds a large result. */
-  readonly fold: (result: JsonObject, server: string, client: CallClient) => Promise<JsonObject>
+  readonly fold: (result: JsonObject, server: GatewayServer, client: CallClient) => Promise<JsonObject>
 }
 
 interface Found {
@@ -68,10 +68,10 @@ export async function answerTask(
   const found = findTask(servers, String(params['taskId']), context)
   if (!found) return undefined
   const answer = await ask(found, method, params)
-  if (method === 'tasks/result') return fold(answer, found.server.name, context.client)
+  if (method === 'tasks/result') return fold(answer, found.server, context.client)
   // Modern servers return the result together with the state.
   const { result } = answer
-  return isObject(result) ? { ...answer, result: await fold(result, found.server.name, context.client) } : answer
+  return isObject(result) ? { ...answer, result: await fold(result, found.server, context.client) } : answer
 }
 
 function findTask(servers: readonly GatewayServer[], id: string, { client }: FeatureContext): Found | undefined {

@@ -26,6 +26,7 @@ import { CurrentExposure, type Showing } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
+import { nameResources } from './links.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -196,7 +197,7 @@ class ServedView implements View {
     const features = createFeatures(() => this.#getShown(who), {
       toScoped: this.#toScoped,
       explainTask,
-      fold: (result, server, client) => results.foldTask(result, server, client),
+      fold: (result, server, client) => results.foldTask(result, server.name, client),
       onGone(client) {
         results.dropClient(client)
         for (const server of getServers()) void server.release(client).catch(() => undefined)
@@ -213,7 +214,8 @@ class ServedView implements View {
     const { name, onTraffic } = this.#options
     const tools = this.#guard.filter(server, selectTools(this.#settings.preset, server), who)
     const watched = this.#guard.protect(server, watchTools(tools, name, onTraffic))
-    return watched.map((tool) => showPage(tool, server, features))
+    const nameLinks = (tool: RawTool): RawTool => nameResources(tool, (uri) => features.name(server, uri))
+    return watched.map((tool) => nameLinks(showPage(tool, server, features)))
   }
 
   /** The servers whose resources and prompts a client may use. */
