@@ -57,7 +57,7 @@ const tools = {
   },
   flood() {
     for (let i = 0; i < 5_000; i++) {
-      send({ method: 'notifications/message', params: { level: 'emergency', data: `flood ${i}` } })
+      send({ method: 'notifications/message', params: { level: 'alert', data: `flood ${i}` } })
       send({ method: 'notifications/resources/updated', params: { uri: '__proto__' } })
       send({ method: 'notifications/resources/list_changed' })
     }

@@ -159,8 +159,14 @@ describe('R53 what servers ask', () => {
     client.fallbackNotificationHandler = async ({ method }) => heard(method)
     const { content } = await client.callTool({ name: 'flood', arguments: {} })
     expect(content).toEqual([{ type: 'text', text: 'Flooded.' }])
-    // The client has requested no logs and has no subscriptions.
-    expect(heard.mock.calls.flat().filter((method) => method !== 'notifications/resources/list_changed')).toEqual([])
+    // The client has no subscriptions. It gets what the server logs by default, until it sets a level.
+    const told = new Set(heard.mock.calls.flat())
+    told.delete('notifications/resources/list_changed')
+    expect([...told]).toEqual(['notifications/message'])
+    await client.setLoggingLevel('emergency')
+    heard.mockClear()
+    await client.callTool({ name: 'flood', arguments: {} })
+    expect(heard.mock.calls.flat()).not.toContain('notifications/message')
     expect((await client.callTool({ name: 'echo', arguments: {} })).isError).toBeUndefined()
   })
 

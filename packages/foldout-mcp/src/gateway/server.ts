@@ -8,7 +8,7 @@ import { limitCall } from './policy/call-limits.ts'
 import { hashJson } from './policy/hash.ts'
 import { ServerPins } from './policy/pins/server-pins.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import { isSevere } from './upstreams/callers.ts'
+import { DEFAULT_LEVEL, isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
 import { CACHE_FRESH_MS } from './upstreams/limits.ts'
@@ -188,6 +188,11 @@ export class GatewayServer {
     }
   }
 
+  /** The level that the server was told, if it was. */
+  get logLevel(): string | undefined {
+    return this.#logLevel
+  }
+
   /** Sets the least severe level that the server logs. */
   setLogLevel(level: string): void {
     this.#logLevel = level
@@ -269,7 +274,7 @@ export class GatewayServer {
       ...(forwarded ? { headers: forwarded.headers } : {}),
       onNotification: (method, given) => {
         const params = method === 'notifications/message' ? secrets.hideIn(given) : given
-        if (method === 'notifications/message' && upstream.logToCallers(params)) return
+        if (method === 'notifications/message' && upstream.logToCallers(params, this.#logLevel)) return
         if (method === 'notifications/tasks/status') {
           const task = this.tasks.findOwn(params['taskId'], upstream)
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
@@ -340,8 +345,10 @@ export class GatewayServer {
     const { name } = definition
     const { timeoutSeconds, maxConcurrent, maxResultBytes } = this.config.overrides.get(name) ?? {}
     const run: NonNullable<RawTool['call']> = async (args, context) => {
-      const logLevel = context.peer?.logLevel
-      if (logLevel !== undefined) await this.#wantLogs(logLevel)
+      const { era, logLevel } = context.peer ?? {}
+      // A legacy client that has set no level gets what the server logs by default, unless the server was told a level.
+      const isDefault = era === 'legacy' && logLevel === undefined && this.#logLevel !== undefined
+      if (isDefault || logLevel !== undefined) await this.#wantLogs(logLevel ?? DEFAULT_LEVEL)
       const found = this.#upstreams.find(context)
       const upstream = found instanceof Upstream ? found : await found
       const result = await upstream.call(name, args, context)

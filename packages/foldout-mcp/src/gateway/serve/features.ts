@@ -3,7 +3,7 @@ import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, 
 import { formatPage, requestFromMcp } from 'foldout/mcp'
 import { dropUndefined, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
-import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
+import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../upstreams/callers.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 import type { UseContext } from '../upstreams/uses.ts'
 import { MAX_LISTED } from '../upstreams/limits.ts'
@@ -68,7 +68,7 @@ export function createFeatures(
     explainTask,
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
     getLevel: () =>
-      LOG_LEVELS[[...clients].reduce((least, { level }) => Math.min(least, toRank(level)), LOG_LEVELS.length)],
+      LOG_LEVELS[[...clients].reduce((least, { wanted }) => Math.min(least, toRank(wanted)), LOG_LEVELS.length)],
   }
   return {
     forClient: (client) => new ClientFeatures(toScoped(client), parts, clients),
@@ -85,7 +85,7 @@ export function createFeatures(
     },
     hear(server, method, params, only) {
       const tell = (given: JsonObject): void => {
-        for (const client of clients) if (only === undefined || client.id === only) client.hear(method, given)
+        for (const client of clients) if (only === undefined || client.id === only) client.hear(method, given, server)
       }
       if (method !== 'notifications/resources/updated') return tell(params)
       for (const [uri, route] of parts.routes)
@@ -145,7 +145,7 @@ class ClientFeatures implements McpFeatures {
   /** Resources, with the number of watchers of each. */
   readonly #watched = new Map<string, number>()
   readonly #listeners = new Set<(notification: FeatureNotification) => void>()
-  level: string | undefined
+  #level: string | undefined
 
   constructor(client: ServedClient, parts: FeatureParts, clients: Set<ClientFeatures>) {
     this.id = client.id
@@ -168,6 +168,11 @@ class ClientFeatures implements McpFeatures {
     }
   }
 
+  /** The least severe log level that the client wants, or has by default. */
+  get wanted(): string | undefined {
+    return this.#level ?? (this.#client.era === 'legacy' ? DEFAULT_LEVEL : undefined)
+  }
+
   watches(uri: string): boolean {
     return this.#watched.has(uri)
   }
@@ -177,10 +182,10 @@ class ClientFeatures implements McpFeatures {
   }
 
   /** Passes on the notifications that concern this client. */
-  hear(method: string, params: JsonObject): void {
+  hear(method: string, params: JsonObject, server: GatewayServer): void {
     if (method === 'notifications/resources/updated' && !this.#watched.has(String(params['uri']))) return
-    const isLog = method === 'notifications/message'
-    if (isLog && (this.level === undefined || !isSevere(params['level'], this.level))) return
+    const wish = { era: this.#client.era, logLevel: this.#level }
+    if (method === 'notifications/message' && !wantsLog(wish, params['level'], server.logLevel)) return
     this.tell({ method, params })
   }
 
@@ -326,7 +331,7 @@ class ClientFeatures implements McpFeatures {
   async #setLevel(level: string): Promise<JsonObject> {
     if (!LOG_LEVELS.includes(level))
       throw createError(INVALID_PARAMS, `Unknown level '${level}'. Choose from: ${LOG_LEVELS.join(', ')}.`)
-    this.level = level
+    this.#level = level
     this.#clients.add(this)
     const least = this.#parts.getLevel() ?? level
     const logging = this.#parts.getServers().filter(({ snapshot }) => snapshot && 'logging' in snapshot.capabilities)

@@ -16,7 +16,14 @@ const ask = (method, params) =>
   })
 
 const requestedSchema = { type: 'object', properties: { color: { type: 'string' } } }
+let level = 'debug'
+const levels = ['debug', 'info', 'error']
 const tools = {
+  log() {
+    for (const one of levels.slice(levels.indexOf(level)))
+      send({ method: 'notifications/message', params: { level: one, data: one } })
+    return text('logged')
+  },
   async ask_color() {
     const { result, error } = await ask('elicitation/create', { message: 'Which color?', requestedSchema })
     return text(error ? `Nobody answered: ${error.message}` : `The color is ${result.content.color}.`)
@@ -73,7 +80,10 @@ const answers = {
     ],
   }),
   'completion/complete': () => ({ completion: { values: ['Ann', 'Alf'] } }),
-  'logging/setLevel': () => ({}),
+  'logging/setLevel'(params) {
+    level = params.level
+    return {}
+  },
 }
 
 const answer = async ({ id, method, params }) => {

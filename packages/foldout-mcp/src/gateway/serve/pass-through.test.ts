@@ -131,6 +131,27 @@ describe('R53 a legacy client', () => {
     expect((await client.listPrompts()).prompts).toHaveLength(2)
   })
 
+  it('gets what a server logs by default, until it sets a level', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const [first, second] = await Promise.all([connect(url, 'legacy'), connect(url, 'legacy')])
+    const [heard, heardToo] = [vi.fn(), vi.fn()]
+    first.setNotificationHandler('notifications/message', ({ params }) => heard(params.level))
+    second.setNotificationHandler('notifications/message', ({ params }) => heardToo(params.level))
+    const log = (client: Client): Promise<unknown> => client.callTool({ name: 'log', arguments: {} })
+    await log(first)
+    await vi.waitFor(() => expect(heard.mock.calls.flat()).toEqual(['debug', 'info', 'error']))
+    await second.setLoggingLevel('error')
+    await log(second)
+    await log(first)
+    await vi.waitFor(() => expect(heard.mock.calls.flat()).toEqual(['debug', 'info', 'error', 'info', 'error']))
+    expect(heardToo.mock.calls.flat()).toEqual(['error'])
+    // The first client does not get what only the second one wants.
+    await second.setLoggingLevel('debug')
+    await log(first)
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(7))
+    expect(heard.mock.calls.flat().slice(5)).toEqual(['info', 'error'])
+  })
+
   it('is asked for its folders, and servers start there', async () => {
     writeFileSync(join(folder, 'here.txt'), '')
     const { url } = await create({ mcpServers: { a: { ...full(), cwd: '${ROOT}' } }, expose: 'all' })
@@ -149,6 +170,19 @@ describe('R53 a legacy client', () => {
     const { content } = await first.callTool({ name: 'ask_color', arguments: {} })
     expect(content).toEqual([{ type: 'text', text: 'The color is blue.' }])
     expect(asked).not.toHaveBeenCalled()
+  })
+})
+
+describe('R53 a modern client', () => {
+  it('gets logs only if it asks for them', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, 'auto')
+    const heard = vi.fn()
+    client.setNotificationHandler('notifications/message', ({ params }) => heard(params.level))
+    await client.callTool({ name: 'log', arguments: {} })
+    const meta = { 'io.modelcontextprotocol/logLevel': 'error' }
+    await client.callTool({ name: 'log', arguments: {}, _meta: meta })
+    await vi.waitFor(() => expect(heard.mock.calls.flat()).toEqual(['error']))
   })
 })
 

@@ -15,14 +15,33 @@ export function isSevere(level: unknown, wanted: string): boolean {
   return LOG_LEVELS.indexOf(String(level)) >= LOG_LEVELS.indexOf(wanted)
 }
 
+/** What a legacy client gets that has set no level, once the server was told the level of another client. */
+export const DEFAULT_LEVEL = 'info'
+
+/** What decides which log messages a client gets. */
+export interface LogWish {
+  readonly era: 'legacy' | 'modern' | undefined
+  /** The least severe log level that the client wants. */
+  readonly logLevel: string | undefined
+}
+
+/**
+ * Whether a client gets a log message of a server. A modern client gets logs only if it asks for them. Before, servers
+ * logged by default.
+ *
+ * @param told The level that the server was told, if it was.
+ */
+export function wantsLog({ era, logLevel }: LogWish, level: unknown, told: string | undefined): boolean {
+  if (logLevel !== undefined) return isSevere(level, logLevel)
+  return era === 'legacy' && (told === undefined || isSevere(level, DEFAULT_LEVEL))
+}
+
 /** A client that has calls running on a connection. */
-export interface Caller {
+export interface Caller extends LogWish {
   /** The same for all calls of one client. */
   readonly client: string
   /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
-  /** The least severe log level that the client wants. */
-  readonly logLevel: string | undefined
   /** Sends the client a notification about its call. */
   notify(method: string, params: JsonObject): void
 }
@@ -49,11 +68,11 @@ export class Callers {
     return only
   }
 
-  /** Passes a log message on to the clients that have calls running and want it. */
-  log(params: JsonObject): void {
+  /** Passes a log message on to the clients that have calls running and want it. See {@link wantsLog}. */
+  log(params: JsonObject, told: string | undefined): void {
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
-    for (const { logLevel, notify } of clients.values())
-      if (logLevel !== undefined && isSevere(params['level'], logLevel)) notify('notifications/message', params)
+    for (const caller of clients.values())
+      if (wantsLog(caller, params['level'], told)) caller.notify('notifications/message', params)
   }
 
   /** Remembers which client was sent to a page. */

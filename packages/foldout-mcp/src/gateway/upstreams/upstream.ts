@@ -199,8 +199,8 @@ export class Upstream {
   }
 
   /** Passes a log on to the clients whose calls are running; says whether there are any. */
-  logToCallers(params: Readonly<Record<string, unknown>>): boolean {
-    this.#uses.callers.log(params)
+  logToCallers(params: Readonly<Record<string, unknown>>, told: string | undefined): boolean {
+    this.#uses.callers.log(params, told)
     return !this.#uses.callers.isEmpty
   }
 

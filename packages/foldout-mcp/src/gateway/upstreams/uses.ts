@@ -60,6 +60,7 @@ export class Uses {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
       ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
+      era: peer?.era,
       logLevel: peer?.logLevel,
       notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
     })
