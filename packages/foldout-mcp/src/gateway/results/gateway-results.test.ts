@@ -95,6 +95,16 @@ describe('R57 large results through the gateway', () => {
     expect(getHandle(folded)).not.toBe('none')
   })
 
+  it('stay whole if the schema does not describe an object, for a client that is told of it', async () => {
+    const { url } = await open()
+    const [legacy, modern] = await Promise.all([connect(url, 'legacy'), connect(url, 'modern')])
+    const folded = await call(legacy, 'list')
+    expect([folded.structuredContent, getHandle(folded)]).toEqual([undefined, expect.stringMatching(/^\w{24}$/)])
+    const { tools } = await modern.listTools()
+    expect(tools.find(({ name }) => name === 'list')?.outputSchema).toEqual({ type: 'array' })
+    expect((await call(modern, 'list')).structuredContent).toHaveLength(2_000)
+  })
+
   it('have the limit of the configuration, or of their server', async () => {
     const { gateway, url } = await open({ foldResults: 0 })
     const client = await connect(url, 'modern')

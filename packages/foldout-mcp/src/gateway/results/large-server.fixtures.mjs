@@ -12,6 +12,7 @@ const tools = {
     content: [{ type: 'text', text: JSON.stringify({ rows: rows(count) }) }],
     structuredContent: { rows: rows(count) },
   }),
+  list: () => ({ content: [{ type: 'text', text: JSON.stringify(rows(2_000)) }], structuredContent: rows(2_000) }),
 }
 const answers = {
   initialize: ({ protocolVersion }) => ({
@@ -25,6 +26,7 @@ const answers = {
       description: `Gives ${name}.`,
       inputSchema: { type: 'object', properties: { count: { type: 'integer' }, length: { type: 'integer' } } },
       ...(name === 'checked' ? { outputSchema: schema } : {}),
+      ...(name === 'list' ? { outputSchema: { type: 'array' } } : {}),
     })),
   }),
   'tools/call': ({ name, arguments: args }) => tools[name](args),

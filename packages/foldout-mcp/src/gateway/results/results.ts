@@ -125,10 +125,13 @@ export class ViewResults {
     entry: CatalogEntry | undefined,
     context: CallContext,
   ): Promise<CallResult> {
+    // A meta tool has no output schema, so the client checks nothing.
+    const { outputSchema } = entry?.name === name ? getListing(entry) : {}
+    // Legacy clients are not told of other schemas.
+    const isTold = context.peer?.era === 'modern' || outputSchema?.['type'] === 'object'
     return foldResult(result, {
       limit: this.#limits.getLimit(entry?.source),
-      // A meta tool has no output schema, so the client checks nothing.
-      isChecked: entry !== undefined && entry.name === name && getListing(entry).outputSchema !== undefined,
+      isChecked: outputSchema !== undefined && isTold,
       keep: (text) => this.#keep(text, context.client),
     })
   }

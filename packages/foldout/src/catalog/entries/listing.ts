@@ -39,8 +39,7 @@ function createListing(entry: CatalogEntry): ListedTool {
     // A short description takes longer to make than the rest of a listing.
     description: description || entry.shortDescription,
     inputSchema,
-    // Clients of MCP before 2026-07-28 reject the whole list if one output schema does not describe an object.
-    ...(outputSchema?.['type'] === 'object' ? { outputSchema } : {}),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(icons === undefined ? {} : { icons }),
     ...(execution === undefined ? {} : { execution }),

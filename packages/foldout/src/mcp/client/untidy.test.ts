@@ -5,6 +5,7 @@ import { createCatalog } from '../../catalog/catalog.ts'
 import type { Catalog } from '../../catalog/contract.ts'
 import { getListing } from '../../catalog/entries/listing.ts'
 import type { RawTool } from '../../catalog/tool.ts'
+import { toMcpTool } from '../server/list.ts'
 import { toolsFromMcp } from './tools-from-mcp.ts'
 import { connect, LINES, type Line } from './server.fixtures.ts'
 
@@ -170,9 +171,11 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       'wrong-texts',
     ])
     // Listed tools must not break the lists of clients.
-    const listed = catalog.tools.map((entry) => ({ ...getListing(entry), _meta: entry.meta }))
-    expect(LegacyListSchema.safeParse({ tools: listed })).toMatchObject({ success: true })
-    expect(specTypeSchemas.ListToolsResult['~standard'].validate({ tools: listed })).not.toHaveProperty('issues')
+    const list = (era: 'legacy' | 'modern') => ({
+      tools: catalog.tools.map((entry) => toMcpTool(getListing(entry), era)),
+    })
+    expect(LegacyListSchema.safeParse(list('legacy'))).toMatchObject({ success: true })
+    expect(specTypeSchemas.ListToolsResult['~standard'].validate(list('modern'))).not.toHaveProperty('issues')
   })
 
   it('R43 has schemas that do not compile: they are shown with their fault, and arguments are not checked', async () => {

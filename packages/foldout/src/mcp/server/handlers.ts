@@ -73,7 +73,7 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
         watch?.given()
       }
       const { items, ...next } = page
-      return { tools: items.map(toMcpTool), ...next }
+      return { tools: items.map((tool) => toMcpTool(tool, view.client.era)), ...next }
     },
     async answer(request, context) {
       const isCall = request.method === 'tools/call'

@@ -39,9 +39,18 @@ describe('a listed tool', () => {
   const tool = { name: 'a', description: 'A', inputSchema: { type: 'object' } }
 
   it('R44 has the MCP format', () => {
-    expect(toMcpTool({ ...tool, meta: { kept: 1 } })).toEqual({ ...tool, _meta: { kept: 1 } })
-    expect(Object.keys(toMcpTool(tool))).toEqual(['name', 'description', 'inputSchema'])
+    expect(toMcpTool({ ...tool, meta: { kept: 1 } }, 'modern')).toEqual({ ...tool, _meta: { kept: 1 } })
+    expect(Object.keys(toMcpTool(tool, 'legacy'))).toEqual(['name', 'description', 'inputSchema'])
   })
+
+  it.each([{ type: 'array' }, { oneOf: [{ type: 'object' }] }, { $ref: '#/$defs/a' }, { properties: {} }, {}])(
+    'R44 has the output schema %j for modern clients only',
+    (outputSchema) => {
+      const listed = { ...tool, outputSchema, meta: { kept: 1 } }
+      expect(toMcpTool(listed, 'modern')).toEqual({ ...tool, outputSchema, _meta: { kept: 1 } })
+      expect(toMcpTool(listed, 'legacy')).toEqual({ ...tool, _meta: { kept: 1 } })
+    },
+  )
 
   it('is reused if nothing changed', () => {
     expect(isSameList([tool], [{ ...tool }])).toBe(true)

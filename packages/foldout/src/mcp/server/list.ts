@@ -7,10 +7,16 @@ import type { CatalogEntry } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { PAGE_BYTES, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault } from '../../core/json/measure.ts'
+import type { ServedClient } from './client.ts'
 
-/** A tool as MCP lists it. */
-export function toMcpTool({ meta, ...tool }: ListedTool): Tool {
-  return (meta === undefined ? tool : { ...tool, _meta: meta }) as Tool
+/** A tool as MCP lists it for clients of an era. */
+export function toMcpTool({ meta, ...tool }: ListedTool, era: ServedClient['era']): Tool {
+  const listed = meta === undefined ? tool : { ...tool, _meta: meta }
+  if (era === 'modern' || tool.outputSchema === undefined || tool.outputSchema['type'] === 'object')
+    return listed as Tool
+  // Clients before 2026-07-28 reject the whole list if one output schema does not describe an object.
+  const { outputSchema: _, ...rest } = listed
+  return rest as Tool
 }
 
 const PAGE_LIMITS = { maxBytes: PAGE_BYTES, maxDepth: Infinity }

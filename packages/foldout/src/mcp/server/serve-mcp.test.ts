@@ -196,6 +196,15 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(seen.contexts.map(({ onProgress }) => typeof onProgress)).toEqual(['undefined', 'function'])
   })
 
+  it('R46 lists an output schema that does not describe an object, except for clients that would reject the list', async () => {
+    const client = await connected(manyKinds(), { expose: all() })
+    const { tools } = await client.list()
+    const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]))
+    const isModern = kind === 'v2 client, modern'
+    expect(schemas.get('list_numbers')).toEqual(isModern ? { type: 'array', items: { type: 'integer' } } : undefined)
+    expect(schemas.get('take_picture')).toMatchObject({ type: 'object' })
+  })
+
   it('R46 wraps structured content that is not an object for clients that would reject it', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const result = await client.call('use_tool', { name: 'list_numbers' })
