@@ -106,7 +106,8 @@ class RunningGateway implements Gateway {
     this.#loop = createLoopGuard(env)
     this.#options = options
     this.#parts = parts
-    this.#results = new Results(store.results, (message) => this.complain(message))
+    const guard = createProcessGuard()
+    this.#results = new Results(store.results, (message) => this.complain(message), guard.addFolder)
     this.#policy = new Policy({
       store,
       secrets,
@@ -116,7 +117,7 @@ class RunningGateway implements Gateway {
     this.#serverOptions = {
       store,
       post: store.isShared ? createHeldPost(() => store.openSessions()) : undefined,
-      guard: createProcessGuard(),
+      guard,
       loop: this.#loop,
       variables: { env, root },
       secrets,

@@ -27,6 +27,9 @@ export const MAX_KEPT_BYTES = 1_073_741_824
  */
 export const IN_MEMORY_BYTES = 65_536
 
+/** How long after its start a gateway removes the files that killed gateways have left. */
+export const SWEEP_AFTER_MS = 5_000
+
 /** The largest folded result that gateways share, in bytes. Only the gateway that has a larger one can read it. */
 export const MAX_SHARED_BYTES = 16_777_216
 

@@ -30,8 +30,13 @@ interface ResultPlaces {
 export class Results {
   readonly #places: ResultPlaces
 
-  constructor(shared?: SharedResults, onProblem: (message: string) => void = () => undefined) {
-    this.#places = { store: new ResultStore(), shared, threads: new ReadingThreads(), onProblem }
+  /** @param onFolder Called with the folder of the files, when there is one. */
+  constructor(
+    shared?: SharedResults,
+    onProblem: (message: string) => void = () => undefined,
+    onFolder?: (folder: string) => void,
+  ) {
+    this.#places = { store: new ResultStore(onFolder), shared, threads: new ReadingThreads(), onProblem }
   }
 
   /** The results of a preset's view. Client ids are unique within one view only. */

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRunning } from '../surroundings.ts'
-import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES } from './limits.ts'
+import { createResultFolder, removeDeadFolders } from './folder.ts'
+import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES, SWEEP_AFTER_MS } from './limits.ts'
 import type { ResultSource } from './thread/reading.ts'
 
 /** The owner of a result. */
@@ -29,8 +28,6 @@ interface Entry extends KeptResult {
   usedAt: number
 }
 
-const PREFIX = 'foldout-results-'
-
 /** Keeps folded results while they may be read: small ones in memory, others in this user's files. */
 export class ResultStore {
   /** The least recently used comes first. */
@@ -39,6 +36,14 @@ export class ResultStore {
   #folder: Promise<string> | undefined
   #timer: ReturnType<typeof setInterval> | undefined
   #isClosed = false
+  /** Removes what killed gateways have left. Not at once, because a client waits for a start. */
+  readonly #sweep = setTimeout(() => void removeDeadFolders(), SWEEP_AFTER_MS).unref()
+  readonly #onFolder: (folder: string) => void
+
+  /** @param onFolder Called with the folder of the files, when there is one. */
+  constructor(onFolder: (folder: string) => void = () => undefined) {
+    this.#onFolder = onFolder
+  }
 
   /** Keeps a text, under a handle that another gateway has given it or a new one. Rejects if it is too large, or cannot be written. */
   async keep(owner: ResultOwner, text: string, handle = randomBytes(12).toString('hex')): Promise<KeptResult> {
@@ -82,6 +87,7 @@ export class ResultStore {
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
+    clearTimeout(this.#sweep)
     this.#entries.clear()
     const folder = await this.#folder?.catch(() => undefined)
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
@@ -112,7 +118,7 @@ export class ResultStore {
   }
 
   async #write(text: string): Promise<string> {
-    this.#folder ??= createFolder()
+    this.#folder ??= this.#createFolder()
     // If there is no folder for this result, the next one tries again.
     this.#folder.catch(() => (this.#folder = undefined))
     const file = join(await this.#folder, randomUUID())
@@ -125,18 +131,11 @@ export class ResultStore {
       throw error
     }
   }
-}
 
-/** Creates a folder that only this user can read. Removes those left behind by gateways that were killed. */
-async function createFolder(): Promise<string> {
-  const parent = tmpdir()
-  for (const name of await readdir(parent).catch(() => [])) {
-    const [, pid] = /^foldout-results-(\d+)-/.exec(name) ?? []
-    if (pid === undefined || isRunning(Number(pid))) continue
-    const folder = join(parent, name)
-    // A container that shares the folder does not see the processes of another one.
-    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }))
-    if (Date.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  async #createFolder(): Promise<string> {
+    void removeDeadFolders()
+    const folder = await createResultFolder()
+    this.#onFolder(folder)
+    return folder
   }
-  return mkdtemp(join(parent, `${PREFIX}${process.pid}-`))
 }

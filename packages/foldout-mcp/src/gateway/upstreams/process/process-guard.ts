@@ -12,6 +12,8 @@ export interface ProcessGuard {
   start(): void
   add(pid: number): void
   drop(pid: number): void
+  /** Removes a folder, too, if this process dies without doing so itself. */
+  readonly addFolder: (folder: string) => void
 }
 
 /**
@@ -22,9 +24,11 @@ export interface ProcessGuard {
 const SCRIPT = `
 trap '' INT TERM HUP
 pids=''
+folder=''
 while read -r order pid; do
   case $order in
     add) pids="$pids $pid" ;;
+    folder) folder=$pid ;;
     drop)
       kept=''
       for known in $pids; do [ "$known" = "$pid" ] || kept="$kept $known"; done
@@ -32,6 +36,7 @@ while read -r order pid; do
       ;;
   esac
 done
+[ -n "$folder" ] && rm -rf -- "$folder"
 if [ -d /proc/self ]; then marked=$(grep -l "$1" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3)
 else marked=$(ps -A -E -ww -o pid=,command= 2>/dev/null | grep "$1" | awk -v own="$$" '$1 != own && !/grep/ { print $1 }'); fi
 pids="$pids $(echo $marked)"
@@ -62,9 +67,18 @@ export function createProcessGuard(): ProcessGuard {
   const mark = randomUUID()
   const start = (): ChildProcess => (child ??= startGuard(mark, () => (child = undefined)))
   // Windows has no process groups; there, a server ends when its input does.
-  if (process.platform === 'win32') return { marker: {}, start: () => {}, add: () => {}, drop: () => {} }
-  const tell = (order: 'add' | 'drop', pid: number): void => void start().stdin?.write(`${order} ${pid}\n`)
-  return { marker: { FOLDOUT_GUARD: mark }, start, add: (pid) => tell('add', pid), drop: (pid) => tell('drop', pid) }
+  if (process.platform === 'win32')
+    return { marker: {}, start: () => {}, add: () => {}, drop: () => {}, addFolder: () => {} }
+  const tell = (order: 'add' | 'drop' | 'folder', what: number | string): void =>
+    void start().stdin?.write(`${order} ${what}\n`)
+  return {
+    marker: { FOLDOUT_GUARD: mark },
+    start,
+    add: (pid) => tell('add', pid),
+    drop: (pid) => tell('drop', pid),
+    // An order is one line.
+    addFolder: (folder) => (folder.includes('\n') ? undefined : tell('folder', folder)),
+  }
 }
 
 function startGuard(mark: string, onEnd: () => void): ChildProcess {
