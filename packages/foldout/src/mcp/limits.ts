@@ -42,8 +42,13 @@ export const MAX_LINE_BYTES = 10 * MIB
 export const STDIO_CONCURRENT = 64
 /** How many requests of one stdio client may wait before the server stops reading. */
 export const STDIO_WAITING = 1_000
-/** How many bytes a stdio client may leave unread before the server stops taking requests. */
+/**
+ * How many bytes a stdio client may leave unread before the server stops taking requests, and leaves out logs, progress
+ * reports and repeated notifications.
+ */
 export const STDIO_UNREAD_BYTES = 4 * MIB
+/** How many bytes a stdio client may leave unread before the server leaves out all notifications. */
+export const STDIO_MOST_UNREAD_BYTES = 16 * MIB
 
 /** The maximum number of sessions of clients before MCP 2026-07-28 over HTTP. Option `sessions.max` of `serveMcp`. */
 export const MAX_SESSIONS = 2_000

@@ -110,6 +110,51 @@ describe('a stdio client that does not read', () => {
     await expect.poll(() => stdout.messages.length, { timeout: 30_000, interval: 200 }).toBe(5_001)
   })
 
+  it('gets no more logs and repeated notifications than it can read, but all answers', async () => {
+    let tell: (method: string, params?: object) => void = () => undefined
+    const errors: string[] = []
+    const served = serveMcp(createCatalog([]), {
+      name: 'slow',
+      version: '1.0.0',
+      onError: ({ message }) => errors.push(message),
+      features: () => ({
+        capabilities: { logging: {}, resources: {} },
+        request: async () => ({}),
+        subscribe(listener) {
+          tell = (method, params) => listener({ method, ...(params ? { params: { ...params } } : {}) })
+          return () => undefined
+        },
+      }),
+    })
+    open.push(served)
+    const [stdin, stdout] = [new PassThrough(), new SlowReader()]
+    await served.stdio({ stdin, stdout })
+    stdin.write(INITIALIZE)
+    await expect.poll(() => stdout.writableLength).toBeGreaterThan(0)
+    for (let i = 0; i < 100; i++) {
+      tell('notifications/message', { level: 'info', data: 'x'.repeat(MB / 2) })
+      tell('notifications/resources/list_changed')
+      tell('notifications/resources/updated', { uri: `test://${i}`, _meta: { text: 'x'.repeat(MB / 2) } })
+    }
+    await settle()
+    expect(stdout.writableLength).toBeLessThan(18 * MB)
+    stdin.write(line({ id: 1, method: 'ping' }))
+    await settle()
+    stdout.readOn()
+    await expect.poll(() => stdout.messages.at(-1)).toMatchObject({ id: 1, result: {} })
+    const methods = (stdout.messages as readonly { readonly method?: string }[]).map(({ method }) => method)
+    const count = (name: string): number => methods.filter((method) => method === `notifications/${name}`).length
+    expect(count('resources/list_changed')).toBeGreaterThan(0)
+    expect(count('message')).toBeLessThan(10)
+    expect(count('resources/updated')).toBeLessThan(40)
+    const left = 300 - count('message') - count('resources/list_changed') - count('resources/updated')
+    const report = `${left} notifications were left out, because the client did not read its messages.`
+    await expect.poll(() => errors).toEqual([report])
+    // Now it reads again.
+    tell('notifications/message', { level: 'info', data: 'again' })
+    await expect.poll(() => stdout.messages.at(-1)).toMatchObject({ params: { data: 'again' } })
+  })
+
   it('can still cancel and ping when all slots are taken', async () => {
     const { served, started } = serveCounted(1)
     const [stdin, stdout] = [new PassThrough(), new SlowReader()]

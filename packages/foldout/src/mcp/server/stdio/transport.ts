@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server'
 import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
+import { MAX_LINE_BYTES, STDIO_MOST_UNREAD_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
 import { isMessage } from '../legacy/messages.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
@@ -32,9 +32,12 @@ interface WaitingRequest {
 /** Requests that do not wait: whether the server is there, and one that is not answered until the connection ends. */
 const AT_ONCE: ReadonlySet<string> = new Set(['ping', 'subscriptions/listen'])
 
+/** Notifications that a client can do without. */
+const DROPPABLE: ReadonlySet<string> = new Set(['notifications/message', 'notifications/progress'])
+
 /**
  * A transport over stdio for a client that may read slowly or not at all, and may request more than it reads: requests
- * wait until there is room for their answers, and nothing is read while too many wait. Messages that are too long in
+ * wait until there is room for their answers, nothing is read while too many wait, and notifications are left out. Messages that are too long in
  * either direction become errors; they do not end the connection.
  */
 export class StdioTransport implements Transport {
@@ -48,6 +51,9 @@ export class StdioTransport implements Transport {
   #waiting: WaitingRequest[] = []
   #waitingBytes = 0
   #unreadBytes = 0
+  /** Notifications that the client has not read yet, except for those it can do without. */
+  readonly #unreadNotices = new Set<string>()
+  #dropped = 0
   #isClosed = false
   #stopListening: (() => void) | undefined
 
@@ -91,7 +97,10 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error('The client has closed the connection.')
     const text = this.#serialize(message)
+    if (this.#isDropped(message, text)) return void this.#dropped++
     const bytes = Buffer.byteLength(text)
+    const isNotice = isNotification(message) && !DROPPABLE.has(message.method)
+    if (isNotice) this.#unreadNotices.add(text)
     this.#unreadBytes += bytes
     try {
       await new Promise<void>((resolve, reject) => {
@@ -99,9 +108,28 @@ export class StdioTransport implements Transport {
       })
     } finally {
       this.#unreadBytes -= bytes
+      if (isNotice) this.#unreadNotices.delete(text)
+      if (this.#dropped > 0 && this.#unreadBytes < STDIO_UNREAD_BYTES) this.#reportDropped()
       if ('id' in message && !('method' in message) && message.id !== undefined) this.#running.delete(message.id)
       this.#proceed()
     }
+  }
+
+  /**
+   * Whether a notification is left out, because the client does not read. It has to get answers, but servers may send
+   * any number of notifications. One that it has yet to read need not be repeated.
+   */
+  #isDropped(message: JSONRPCMessage, text: string): boolean {
+    if (this.#unreadBytes < STDIO_UNREAD_BYTES || !isNotification(message)) return false
+    if (DROPPABLE.has(message.method) || this.#unreadNotices.has(text)) return true
+    return this.#unreadBytes >= STDIO_MOST_UNREAD_BYTES
+  }
+
+  #reportDropped(): void {
+    const count = this.#dropped
+    this.#dropped = 0
+    const what = count === 1 ? '1 notification was' : `${count} notifications were`
+    this.onerror?.(new Error(`${what} left out, because the client did not read its messages.`))
   }
 
   #serialize(message: JSONRPCMessage): string {
@@ -216,6 +244,10 @@ function toJson(message: JSONRPCMessage): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function isNotification(message: JSONRPCMessage): message is Extract<JSONRPCMessage, { readonly method: string }> {
+  return 'method' in message && !('id' in message)
 }
 
 function isRequest(message: JSONRPCMessage): message is Request {
