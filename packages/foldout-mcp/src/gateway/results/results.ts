@@ -145,7 +145,7 @@ export class ViewResults {
     const { store, shared, onProblem } = this.#places
     const owner = this.#toOwner(client)
     const kept = await store.keep(owner, text)
-    const outline = /^\s*[[{]/.test(text) ? await this.#outline(kept.source) : undefined
+    const outline = /^\s*[[{]/.test(text) ? await this.#outline(kept, owner) : undefined
     kept.isJson = outline !== undefined
     // Before the client has the handle, because its next request may reach another gateway.
     await shared
@@ -178,9 +178,10 @@ export class ViewResults {
     }
   }
 
-  async #outline(source: Parameters<ReadingThreads['run']>[0]): Promise<string | undefined> {
+  async #outline({ source, handle }: KeptResult, owner: ResultOwner): Promise<string | undefined> {
     if ('file' in source) {
-      const answer = await this.#places.threads.run(source, { type: 'outline' })
+      const reader = toReader(owner, handle)
+      const answer = await this.#places.threads.run(source, { type: 'outline' }, { reader })
       return 'outline' in answer ? answer.outline : undefined
     }
     try {
@@ -201,10 +202,15 @@ export class ViewResults {
     const answer = await this.#places.threads.run(
       kept.source,
       { type: 'read', reading: wanted.reading, isJson: kept.isJson },
-      signal,
+      { reader: toReader(this.#toOwner(client), kept.handle), signal },
     )
     signal?.throwIfAborted()
     if ('outline' in answer) return createError('The result could not be read.')
     return formatAnswer(answer, wanted.maxTokens, await loadCounter())
   }
+}
+
+/** Who reads a result. Clients that cannot be told apart do not wait for each other, unless they read the same result. */
+function toReader({ key, isShared }: ResultOwner, handle: string): string {
+  return isShared ? handle : key
 }

@@ -10,23 +10,40 @@ const WORKER_URL = new URL(isSource ? './worker.ts' : './results-worker.js', imp
 const SOURCE_WORKER = `const load = (id) => import(id)
 load('tsx/esm/api').then(({ register }) => (register(), load('${WORKER_URL.href}')))`
 
+export interface ReadingOptions {
+  /** Who reads. The reads of one reader run one after the other, so that nobody can take all threads. */
+  readonly reader: string
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Threads that read kept results. A model's request can take any amount of time and memory; in a thread it
  * stalls nobody, and can be stopped.
  */
 export class ReadingThreads {
   readonly #limit = pLimit(MOST_READING)
+  /** The last read of each reader that has any. */
+  readonly #last = new Map<string, Promise<unknown>>()
   readonly #idle: Worker[] = []
   readonly #busy = new Set<Worker>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
   /** Never rejects: an error becomes an answer. */
-  async run(source: ResultSource, job: ReadingJob, signal?: AbortSignal): Promise<ReadingResult> {
-    return this.#limit(() => {
-      if (this.#isClosed || signal?.aborted) return { fault: 'The reading was canceled.' }
-      return this.#run(source, job, signal)
-    })
+  async run(source: ResultSource, job: ReadingJob, { reader, signal }: ReadingOptions): Promise<ReadingResult> {
+    const before = this.#last.get(reader)
+    const read = (): Promise<ReadingResult> =>
+      this.#limit(() => {
+        if (this.#isClosed || signal?.aborted) return { fault: 'The reading was canceled.' }
+        return this.#run(source, job, signal)
+      })
+    const result = before ? before.then(read) : read()
+    this.#last.set(reader, result)
+    try {
+      return await result
+    } finally {
+      if (this.#last.get(reader) === result) this.#last.delete(reader)
+    }
   }
 
   async close(): Promise<void> {
