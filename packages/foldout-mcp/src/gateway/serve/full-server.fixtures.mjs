@@ -29,7 +29,8 @@ const tools = {
     return text(error ? `Nobody answered: ${error.message}` : `The color is ${result.content.color}.`)
   },
   stir() {
-    send({ method: 'notifications/resources/updated', params: { uri: 'test://static' } })
+    const params = { uri: 'test://static', title: 'Static', _meta: { by: 'stir' } }
+    send({ method: 'notifications/resources/updated', params })
     send({ method: 'notifications/message', params: { level: 'info', data: 'stirred' } })
     prompts.push({ name: 'later' })
     send({ method: 'notifications/prompts/list_changed' })

@@ -49,7 +49,10 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
       { uriTemplate: 'test://item/{id}' },
     ])
     expect((await client.readResource({ uri: 'test://item/7' })).contents).toMatchObject([{ text: 'item 7 of full' }])
-    await expect(client.readResource({ uri: 'test://none' })).rejects.toThrow(/not found|none/i)
+    await expect(client.readResource({ uri: 'test://none' })).rejects.toMatchObject({
+      message: expect.stringContaining('Resource not found: test://none') as string,
+      code: mode === 'legacy' ? -32_002 : -32_602,
+    })
   })
 
   it('lists, completes and gets prompts', async () => {
@@ -174,6 +177,21 @@ describe('R53 a legacy client', () => {
 })
 
 describe('R53 a modern client', () => {
+  it('gets everything that a server says about an update', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, 'auto')
+    const updated = vi.fn()
+    client.fallbackNotificationHandler = async ({ method, params }) => updated(method, params)
+    const listening = await client.listen({ resourceSubscriptions: ['test://static'] })
+    await vi.waitFor(async () => {
+      await client.callTool({ name: 'stir', arguments: {} })
+      expect(updated).toHaveBeenCalled()
+    })
+    const params: unknown = { uri: 'test://static', title: 'Static', _meta: { by: 'stir' } }
+    expect(updated.mock.calls[0]).toMatchObject(['notifications/resources/updated', params])
+    await listening.close()
+  })
+
   it('gets logs only if it asks for them', async () => {
     const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
     const client = await connect(url, 'auto')

@@ -22,6 +22,7 @@ import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
 import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
+import { createBrokenReport } from './broken.ts'
 import { CurrentExposure, type Showing } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
@@ -239,8 +240,11 @@ function createViewCatalog(
     index: 'search',
     ...dropUndefined({ embed }),
   })
+  const reportBroken = createBrokenReport(catalog, onError)
+  reportBroken()
   catalog.subscribe((event) => {
     if (event.type === 'search/problem') onError(new Error(event.message))
+    if (event.type === 'catalog/changed') reportBroken()
   })
   // Embed the tools before the first search, which comes sooner or later.
   if (embed) catalog.ready().catch(onError)

@@ -106,7 +106,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       Array.from({ length: 2 }, () => ({
         code: 'mcp-list',
         message:
-          "The MCP server 'handmade' has more than 100 tools. The rest is left out; pass maxTools to allow more.",
+          "The MCP server 'handmade' has more than 100 tools, and only the first 100 are used. Choose fewer in the settings of the server. Code that calls toolsFromMcp can allow more with maxTools.",
       })),
     )
     const exact = await connect(line, { answer: () => ({ tools: many(100) }) })

@@ -72,7 +72,7 @@ export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptio
 function tooMany(server: string, maxTools: number): FoldoutError {
   return new FoldoutError(
     'mcp-list',
-    `The MCP server '${server}' has more than ${maxTools} tools. The rest is left out; pass maxTools to allow more.`,
+    `The MCP server '${server}' has more than ${maxTools} tools, and only the first ${maxTools} are used. Choose fewer in the settings of the server. Code that calls toolsFromMcp can allow more with maxTools.`,
   )
 }
 

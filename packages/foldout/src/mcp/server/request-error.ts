@@ -13,7 +13,10 @@ export class RequestError extends Error {
   }
 }
 
-/** Converts an error as the SDK does. */
+/** The code of a missing resource before 2026-07-28. */
+export const NOT_FOUND = -32_002
+
+/** Converts an error as the SDK does, for legacy clients. */
 export function toWireError(error: unknown): {
   readonly code: number
   readonly message: string
@@ -24,10 +27,8 @@ export function toWireError(error: unknown): {
     readonly data?: unknown
     readonly message?: unknown
   }
-  const given = typeof code === 'number' && Number.isSafeInteger(code) ? code : -32_603
   return {
-    // Missing resources used to have their own code.
-    code: given === -32_002 ? -32_602 : given,
+    code: typeof code === 'number' && Number.isSafeInteger(code) ? code : -32_603,
     message: typeof message === 'string' ? message : 'Internal error',
     ...(data === undefined ? {} : { data }),
   }

@@ -1,9 +1,10 @@
-import type { JSONRPCRequest, ListToolsResult, Server } from '@modelcontextprotocol/server'
+import type { JSONRPCRequest, ListToolsResult, RequestId, Server } from '@modelcontextprotocol/server'
 import { LIST_TTL_MS, PAGE_SIZE } from '../limits.ts'
 import { describeServer } from './legacy/description.ts'
 import { createHandlers, type ClientHandlers, type ClientLink, type HandlerUse } from './handlers.ts'
 import { answerLibrary } from './library.ts'
 import type { ServeMcpOptions } from './options.ts'
+import { NOT_FOUND } from './request-error.ts'
 import type { ServerSdk } from './sdk.ts'
 import type { ClientView } from './views.ts'
 
@@ -49,7 +50,35 @@ export function createSdkServer(parts: ServerParts, handlers: ClientHandlers, me
   // HTTP, an unknown method is answered with 404, which only the SDK itself can do.
   if (method === undefined || handlers.has(method))
     server.fallbackRequestHandler = (request, context) => handlers.answer(request, context)
+  if (view.client.era === 'legacy') keepNotFound(server)
   return server
+}
+
+/**
+ * Keeps the code that a missing resource had before 2026-07-28. The SDK replaces it by the later one in every version, which legacy
+ * clients take for wrong arguments.
+ */
+function keepNotFound(server: Server): void {
+  const { fallbackRequestHandler: answer } = server
+  if (!answer) return
+  const missing = new Set<RequestId>()
+  server.fallbackRequestHandler = async (request, context) => {
+    try {
+      return await answer(request, context)
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === NOT_FOUND) missing.add(request.id)
+      throw error
+    }
+  }
+  const connect = server.connect.bind(server)
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const isMissing = 'error' in message && message.id !== undefined && missing.delete(message.id)
+      return send(isMissing ? { ...message, error: { ...message.error, code: NOT_FOUND } } : message, options)
+    }
+    return connect(transport)
+  }
 }
 
 function createServer({ sdk, options, view }: ServerParts): Server {

@@ -132,7 +132,7 @@ function createModernHandler(
       ...(options.onError ? { onerror: options.onError } : {}),
     },
   )
-  const stopAnnouncing = announceChanges(views, handler.notify)
+  const stopAnnouncing = announceChanges(views, handler)
   return {
     fetch(request, body, caller) {
       requests.set(request, { body, caller })
@@ -160,12 +160,14 @@ function isPlainlyLegacy({ headers }: Request, body: unknown): boolean {
   return isRequest && isPlainObject(params) && params['_meta'] === undefined
 }
 
+type Announcer = Pick<McpHttpHandler, 'notify' | 'bus'>
+
 /** Notifies modern clients of changes to every list that they may have. */
-function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): () => void {
+function announceChanges(views: ClientViews, handler: Announcer): () => void {
   const stops: (() => void)[] = []
   const stop = views.watchModern(({ exposed, features }) => {
-    const watch = watchList(exposed, () => notify.toolsChanged())
-    const unsubscribe = features?.subscribe?.((notification) => announce(notify, notification))
+    const watch = watchList(exposed, () => handler.notify.toolsChanged())
+    const unsubscribe = features?.subscribe?.((notification) => announce(handler, notification))
     stops.push(() => watch.stop(), ...(unsubscribe ? [unsubscribe] : []))
   })
   return () => {
@@ -177,10 +179,12 @@ function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): 
 /**
  * Notifies modern clients that listen. Over HTTP, other notifications are sent with the request that they belong to.
  */
-function announce(notify: McpHttpHandler['notify'], { method, params }: FeatureNotification): void {
+function announce({ notify, bus }: Announcer, { method, params }: FeatureNotification): void {
   if (method === 'notifications/prompts/list_changed') notify.promptsChanged()
   if (method === 'notifications/resources/list_changed') notify.resourcesChanged()
-  if (method === 'notifications/resources/updated') notify.resourceUpdated(String(params?.['uri']))
+  // Not with `notify`, which passes on nothing but the URI.
+  if (method === 'notifications/resources/updated')
+    bus.publish({ kind: 'resource_updated', uri: String(params?.['uri']), params: { ...params } })
 }
 
 /** The SDK checks headers with arguments only for its own kind of server, so this one is passed as such. */
