@@ -4,6 +4,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_LINE_BYTES, STDIO_MOST_UNREAD_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
 import { isMessage } from '../legacy/messages.ts'
+import { BATCH_VERSION, Batches } from './batches.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
 
 /** Where a transport writes. */
@@ -32,6 +33,9 @@ interface WaitingRequest {
 /** Requests that do not wait: whether the server is there, and one that is not answered until the connection ends. */
 const AT_ONCE: ReadonlySet<string> = new Set(['ping', 'subscriptions/listen'])
 
+/** The answers to a batch are sent in one message up to this length. */
+const BATCH_CHARACTERS = 1_048_576
+
 /** Notifications that a client can do without. */
 const DROPPABLE: ReadonlySet<string> = new Set(['notifications/message', 'notifications/progress'])
 
@@ -54,6 +58,10 @@ export class StdioTransport implements Transport {
   /** Notifications that the client has not read yet, except for those it can do without. */
   readonly #unreadNotices = new Set<string>()
   #dropped = 0
+  readonly #batches = new Batches(BATCH_CHARACTERS)
+  /** The id of `initialize`, until it is answered. */
+  #initialize: RequestId | undefined
+  #takesBatches = false
   #isClosed = false
   #stopListening: (() => void) | undefined
 
@@ -98,21 +106,37 @@ export class StdioTransport implements Transport {
     if (this.#isClosed) throw new Error('The client has closed the connection.')
     const text = this.#serialize(message)
     if (this.#isDropped(message, text)) return void this.#dropped++
-    const bytes = Buffer.byteLength(text)
+    const answered = 'id' in message && !('method' in message) ? message.id : undefined
+    if (answered !== undefined && answered === this.#initialize) this.#begin(message)
     const isNotice = isNotification(message) && !DROPPABLE.has(message.method)
     if (isNotice) this.#unreadNotices.add(text)
+    try {
+      const texts = answered === undefined ? [text] : this.#batches.add(answered, text)
+      await Promise.all(texts.map((one) => this.#write(one)))
+    } finally {
+      if (isNotice) this.#unreadNotices.delete(text)
+      if (this.#dropped > 0 && this.#unreadBytes < STDIO_UNREAD_BYTES) this.#reportDropped()
+      if (answered !== undefined) this.#running.delete(answered)
+      this.#proceed()
+    }
+  }
+
+  async #write(text: string): Promise<void> {
+    const line = `${text}\n`
+    const bytes = Buffer.byteLength(line)
     this.#unreadBytes += bytes
     try {
       await new Promise<void>((resolve, reject) => {
-        this.#options.output.write(text, (error) => (error ? reject(error) : resolve()))
+        this.#options.output.write(line, (error) => (error ? reject(error) : resolve()))
       })
     } finally {
       this.#unreadBytes -= bytes
-      if (isNotice) this.#unreadNotices.delete(text)
-      if (this.#dropped > 0 && this.#unreadBytes < STDIO_UNREAD_BYTES) this.#reportDropped()
-      if ('id' in message && !('method' in message) && message.id !== undefined) this.#running.delete(message.id)
-      this.#proceed()
     }
+  }
+
+  #begin(answer: JSONRPCMessage): void {
+    this.#initialize = undefined
+    this.#takesBatches = 'result' in answer && answer.result['protocolVersion'] === BATCH_VERSION
   }
 
   /**
@@ -137,7 +161,7 @@ export class StdioTransport implements Transport {
     const text = toJson(message)
     // Text that is short enough in any encoding is not measured.
     const isShort = text !== undefined && text.length * 3 <= maxMessageBytes
-    if (isShort || (text !== undefined && Buffer.byteLength(text) <= maxMessageBytes)) return `${text}\n`
+    if (isShort || (text !== undefined && Buffer.byteLength(text) <= maxMessageBytes)) return text
     const why =
       text === undefined
         ? 'This answer cannot be written as JSON.'
@@ -148,7 +172,7 @@ export class StdioTransport implements Transport {
       id === undefined
         ? { method: 'notifications/message', params: { level: 'error', data: why } }
         : { id, error: { code: -32_603, message: why } }
-    return `${JSON.stringify({ jsonrpc: '2.0', ...instead })}\n`
+    return JSON.stringify({ jsonrpc: '2.0', ...instead })
   }
 
   #read(chunk: Buffer): void {
@@ -163,25 +187,43 @@ export class StdioTransport implements Transport {
     if (!('text' in line)) return this.#refuse(line)
     const text = line.text.trim()
     if (text === '') return
-    const message = this.#parse(text)
-    if (!message) return
+    const parsed = parseJson(text)
+    if (parsed === undefined) {
+      this.onerror?.(new Error('The client sent a line that is not JSON.'))
+      return
+    }
+    if (Array.isArray(parsed) && this.#takesBatches) return this.#readBatch(parsed, text.length)
+    const message = this.#check(parsed)
+    if (message) this.#receive(message, text.length)
+  }
+
+  /** Reads a batch, whose requests are answered together. */
+  #readBatch(parts: readonly unknown[], bytes: number): void {
+    if (parts.length === 0 || parts.length > STDIO_WAITING) {
+      const why = `A batch must have 1 to ${STDIO_WAITING} messages.`
+      this.onerror?.(new Error(why))
+      const refusal = { jsonrpc: '2.0', id: null, error: { code: -32_600, message: why } }
+      return void this.#write(JSON.stringify(refusal)).catch(() => undefined)
+    }
+    const messages = parts.flatMap((part) => this.#check(part) ?? [])
+    this.#batches.begin(messages.filter(isRequest).map(({ id }) => id))
+    for (const message of messages) this.#receive(message, bytes / parts.length)
+  }
+
+  #receive(message: JSONRPCMessage, bytes: number): void {
     // A client must be able to cancel, to answer and to ping the server, however many requests wait.
     if (!isRequest(message) || AT_ONCE.has(message.method)) {
       this.#forgetCancelled(message)
       this.onmessage?.(message)
       return
     }
-    this.#waiting.push({ request: message, bytes: text.length })
-    this.#waitingBytes += text.length
+    if (message.method === 'initialize') this.#initialize = message.id
+    this.#waiting.push({ request: message, bytes })
+    this.#waitingBytes += bytes
     this.#proceed()
   }
 
-  #parse(text: string): JSONRPCMessage | undefined {
-    const parsed = parseJson(text)
-    if (parsed === undefined) {
-      this.onerror?.(new Error('The client sent a line that is not JSON.'))
-      return undefined
-    }
+  #check(parsed: unknown): JSONRPCMessage | undefined {
     if (isMessage(parsed)) return parsed
     const why = 'The client sent JSON that is not a message of MCP.'
     this.onerror?.(new Error(why))
@@ -211,6 +253,7 @@ export class StdioTransport implements Transport {
       this.#waitingBytes -= bytes
       return false
     })
+    for (const text of this.#batches.drop(requestId)) void this.#write(text).catch(() => undefined)
     if (this.#running.delete(requestId)) this.#proceed()
   }
 
