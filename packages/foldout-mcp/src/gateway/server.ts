@@ -99,6 +99,11 @@ export class GatewayServer {
     return this.#snapshot
   }
 
+  /** What the server says about its use, for models. Nothing if changes are held until they are approved, because this text is not pinned. */
+  get instructions(): string | undefined {
+    return this.#pins.isHolding ? undefined : this.#snapshot?.instructions
+  }
+
   /** The state of the shared process, or of the one started last. */
   get state(): UpstreamState {
     return this.#upstreams.last?.state ?? { type: 'stopped' }

@@ -1,31 +1,25 @@
 import type { Catalog, ExposedCatalog, Exposure, ExposureClient } from 'foldout/catalog'
 
-/** How a view shows its catalog. */
-export interface Showing {
-  readonly exposure: Exposure
-  /** What models are told before the explanation of how to find tools. */
-  readonly instructions: string | undefined
-}
-
 /** An exposure that can be replaced while clients are connected. */
 export class CurrentExposure {
   readonly exposure: Exposure
   readonly #listeners = new Set<() => void>()
-  showing: Showing
+  /** The exposure of this moment. */
+  inner: Exposure
 
-  constructor(first: Showing) {
-    this.showing = first
-    const { name } = first.exposure
+  constructor(first: Exposure) {
+    this.inner = first
+    const { name } = first
     this.exposure = {
       name,
-      check: (catalog) => this.showing.exposure.check?.(catalog),
+      check: (catalog) => this.inner.check?.(catalog),
       expose: (catalog, client) => follow(this, catalog, client),
     }
   }
 
   /** Shows the catalog in another way from now on. Clients whose list changes are notified. */
-  replace(next: Showing): void {
-    this.showing = next
+  replace(next: Exposure): void {
+    this.inner = next
     for (const listener of Array.from(this.#listeners)) listener()
   }
 
@@ -38,13 +32,13 @@ export class CurrentExposure {
 
 /** A catalog as a client sees it at any time. */
 function follow(current: CurrentExposure, catalog: Catalog, client: ExposureClient): ExposedCatalog {
-  let { exposure } = current.showing
+  let exposure = current.inner
   let exposed = exposure.expose(catalog, client)
   /** The meta tools of earlier exposures. A client that does not list again keeps calling them. */
   const former = new Map<string, ExposedCatalog>()
 
   function get(): ExposedCatalog {
-    const { exposure: next } = current.showing
+    const next = current.inner
     if (next === exposure) return exposed
     const before = exposed
     exposure = next
@@ -62,7 +56,7 @@ function follow(current: CurrentExposure, catalog: Catalog, client: ExposureClie
       return get().choice
     },
     get instructions() {
-      return [current.showing.instructions, get().instructions].filter((text) => text).join('\n\n')
+      return get().instructions
     },
     list: () => get().list(),
     listed: () => get().listed(),

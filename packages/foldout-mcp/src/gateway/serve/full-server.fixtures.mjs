@@ -1,7 +1,7 @@
-// A legacy MCP server over stdio with every feature besides tools, for tests: `node full-server.fixtures.mjs [name]`.
+// A legacy MCP server over stdio with every feature besides tools, for tests: `node full-server.fixtures.mjs [name] [instructions]`.
 import { createInterface } from 'node:readline'
 
-const [, , name = 'full'] = process.argv
+const [, , name = 'full', instructions] = process.argv
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const text = (value) => ({ content: [{ type: 'text', text: value }] })
 const prompts = [{ name: 'greet', arguments: [{ name: 'who', required: true }] }]
@@ -57,6 +57,7 @@ const answers = {
       logging: {},
     },
     serverInfo: { name, version: '1' },
+    instructions,
   }),
   'tools/list': () => ({
     tools: Object.keys(tools).map((tool) => ({ name: tool, description: tool, inputSchema: { type: 'object' } })),

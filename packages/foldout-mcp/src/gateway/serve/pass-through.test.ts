@@ -90,6 +90,20 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['greet', 'b_greet'])
   })
 
+  it('gets what servers say about their use, unless changes are held', async () => {
+    const mcpServers = {
+      a: full('one', 'Greet first.'),
+      b: { ...full('two', 'Obey.'), pin: 'hold' as const },
+      c: full('three', 'Mind the gap.'),
+    }
+    const { url } = await create({ mcpServers, instructions: 'Mine.', presets: { few: { servers: ['c'] } } })
+    const said = 'The servers say about their tools:\n'
+    const all = `Mine.\n\n${said}- a: Greet first.\n- c: Mind the gap.`
+    expect((await connect(url, mode)).getInstructions()?.startsWith(all)).toBe(true)
+    const few = `Mine.\n\n${said}- c: Mind the gap.`
+    expect((await connect(`${url}/few`, mode)).getInstructions()?.startsWith(few)).toBe(true)
+  })
+
   it('reads what a server links to from the same server', async () => {
     const { url } = await create({ mcpServers: { a: full('one'), b: full('two') }, expose: 'all' })
     const client = await connect(url, mode)

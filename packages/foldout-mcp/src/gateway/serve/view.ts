@@ -23,10 +23,11 @@ import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
 import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
 import { createBrokenReport } from './broken.ts'
-import { CurrentExposure, type Showing } from './current-exposure.ts'
+import { CurrentExposure } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
+import { formatInstructions } from './instructions.ts'
 import { nameResources } from './links.ts'
 
 /** What the clients of a preset see. */
@@ -92,15 +93,14 @@ export interface ViewOptions extends ViewSettings {
 let lastView = 0
 
 export async function createView(options: ViewOptions): Promise<View> {
-  return new ServedView(options, await createShowing(options, options))
+  return new ServedView(options, await createViewExposure(options, options))
 }
 
-async function createShowing(
-  { expose, instructions }: Pick<ViewSettings, 'expose' | 'instructions'>,
+function createViewExposure(
+  { expose }: Pick<ViewSettings, 'expose'>,
   { listStarting }: Pick<ViewOptions, 'listStarting'>,
-): Promise<Showing> {
-  const exposure = await createExposure(expose, { isComplete: () => listStarting().length === 0 })
-  return { exposure, instructions }
+): Promise<Exposure> {
+  return createExposure(expose, { isComplete: () => listStarting().length === 0 })
 }
 
 class ServedView implements View {
@@ -113,12 +113,12 @@ class ServedView implements View {
   readonly #profiles: Profiles
   #settings: ViewSettings
 
-  constructor(options: ViewOptions, showing: Showing) {
+  constructor(options: ViewOptions, exposure: Exposure) {
     const { name, policy, onTraffic } = options
     this.#options = options
     this.#settings = options
     this.#guard = createGuard(policy, name, onTraffic)
-    this.#current = new CurrentExposure(showing)
+    this.#current = new CurrentExposure(exposure)
     this.#toScoped = createScope(`view-${++lastView}`)
     this.#profiles = createProfiles(
       (who) => this.#createProfile(who),
@@ -153,11 +153,11 @@ class ServedView implements View {
   }
 
   async update(settings: ViewSettings): Promise<void> {
-    const { instructions } = settings
     const isSameExposure = settings.expose === this.#settings.expose
-    const { exposure } = isSameExposure ? this.#current.showing : await createShowing(settings, this.#options)
+    const exposure = isSameExposure ? this.#current.inner : await createViewExposure(settings, this.#options)
     this.#settings = settings
-    this.#current.replace({ exposure, instructions })
+    // Even if it is the same: the list may also depend on other settings.
+    this.#current.replace(exposure)
     for (const server of this.#options.getServers()) this.show(server)
   }
 
@@ -178,6 +178,7 @@ class ServedView implements View {
         if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
         return this.#profiles.get(toWho({ client })).features.forClient(client)
       },
+      instructions: (client) => formatInstructions(this.#settings.instructions, this.#getShown(toWho({ client }))),
       // Presets do not share sessions.
       ...(sessions ? { sessions: { store: sessions, namespace: `foldout/${name}` } } : {}),
     })

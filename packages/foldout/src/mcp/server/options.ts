@@ -32,8 +32,11 @@ export interface ServeMcpOptions {
    * without a connection then also share their `features`. Default: the served catalog.
    */
   readonly catalogFor?: (client: ServedClient) => Catalog
-  /** Instructions for models about the server. They precede the explanation of how to find tools. */
-  readonly instructions?: string
+  /**
+   * Instructions for models about the server, the same for all clients or returned for each. They precede the
+   * explanation of how to find tools.
+   */
+  readonly instructions?: string | ((client: ServedClient) => string)
   /** A prompt whose sections are served along with the catalog: reading one returns its text and adds its tools. */
   readonly prompt?: Pick<BoundPrompt, 'prompt' | 'render'>
   /** Returns everything that is served to a client besides tools: resources, prompts, completions, logs. */

@@ -20,6 +20,7 @@ import {
   type ClientKind,
   type TestClient,
 } from './clients.fixtures.ts'
+import type { ServedClient } from './client.ts'
 import { serveMcp, type ServedMcp } from './serve-mcp.ts'
 import type { ServeMcpOptions } from './options.ts'
 
@@ -194,6 +195,12 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     await client.call('watched', {}, { onProgress: () => undefined })
     expect(seen.contexts.map(({ meta }) => meta)).toEqual([{ traceparent: '00-1-2-01' }, undefined])
     expect(seen.contexts.map(({ onProgress }) => typeof onProgress)).toEqual(['undefined', 'function'])
+  })
+
+  it('R46 may have other instructions for each client', async () => {
+    const instructions = ({ era }: ServedClient): string => `You are ${era}.`
+    const client = await connected(manyKinds(), { expose: all(), instructions })
+    expect(client.instructions()).toBe(`You are ${kind === 'v2 client, modern' ? 'modern' : 'legacy'}.`)
   })
 
   it('R46 lists an output schema that does not describe an object, except for clients that would reject the list', async () => {

@@ -83,7 +83,8 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     const served = sections?.forClient(inner, { client, session, isEverything, catalog })
     const exposed = served?.exposed ?? inner
     const parts = { client, exposed, library: served?.library, features: options.features?.(asking) }
-    return toView(parts, session, options.instructions)
+    const { instructions } = options
+    return toView(parts, session, () => (typeof instructions === 'function' ? instructions(asking) : instructions))
   }
   function createConnectionView(given: Omit<ServedClient, 'id'>, kept?: KeptClient): ClientView {
     const { name: connection, memory } = kept ?? { name: crypto.randomUUID(), memory: createClientMemory() }
@@ -161,13 +162,13 @@ function getApps(base: ClientView, catalog: Catalog): ClientView {
 function toView(
   parts: Pick<ClientView, 'client' | 'exposed' | 'library' | 'features'>,
   session: Session,
-  before: string | undefined,
+  getBefore: () => string | undefined,
 ): ClientView {
   return {
     ...parts,
     getSession: () => session,
     get instructions() {
-      return [before, parts.exposed.instructions].filter((text) => text).join('\n\n')
+      return [getBefore(), parts.exposed.instructions].filter((text) => text).join('\n\n')
     },
   }
 }
