@@ -7,6 +7,7 @@ import { dependsOnRoot, fillServer, type FilledStdioServer } from './config/fill
 import { limitCall } from './policy/call-limits.ts'
 import { hashJson } from './policy/hash.ts'
 import { ServerPins } from './policy/pins/server-pins.ts'
+import { CallChecks } from './policy/recheck.ts'
 import type { GatewayServerOptions } from './server-options.ts'
 import { DEFAULT_LEVEL, isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
@@ -27,6 +28,7 @@ export class GatewayServer {
   readonly #upstreams: UpstreamPool
   readonly #signIns: SignIns
   readonly #pins: ServerPins
+  readonly #checks: CallChecks
   #snapshot: Snapshot | undefined
   #savedAt = -Infinity
   readonly #ended = new AbortController()
@@ -61,6 +63,11 @@ export class GatewayServer {
       mode: config.pin ?? options.getPinMode(),
       onApproved: () => this.#snapshot && this.#take(this.#snapshot),
       onProblem: (message) => this.#complain(message),
+    })
+    this.#checks = new CallChecks({
+      secrets: options.secrets,
+      pins: this.#pins,
+      getOverride: (tool) => this.#config.overrides.get(tool),
     })
   }
 
@@ -272,7 +279,6 @@ export class GatewayServer {
       variables: root === undefined ? variables : { ...variables, root },
       prepare: (connection) => this.#prepare(connection),
       translate: (params) => this.tasks.translateQuestion(params, upstream),
-      isHeld: (tool) => this.#pins.isHeld(tool),
       isWatched: () => this.#watched.size > 0 || this.tasks.isRunning,
       secrets,
       post: this.#options.post,
@@ -356,7 +362,7 @@ export class GatewayServer {
       if (isDefault || logLevel !== undefined) await this.#wantLogs(logLevel ?? DEFAULT_LEVEL)
       const found = this.#upstreams.find(context)
       const upstream = found instanceof Upstream ? found : await found
-      const result = await upstream.call(name, args, context)
+      const result = await upstream.call(name, args, context, (now) => this.#checks.check(definition, now, context))
       const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result
       return this.tasks.begin(shown, context.client, upstream)
     }

@@ -3,6 +3,7 @@ import { getRequest, type OnTraffic, type Traffic } from '../traffic/traffic.ts'
 import type { AuditOutcome } from './audit/audit-store.ts'
 import type { AuditedCall } from './audit/audit.ts'
 import type { Policy } from './policy.ts'
+import { withRecheck, type Recheck } from './recheck.ts'
 import { NOBODY, type Decision, type ToolFacts, type Who } from './rules.ts'
 
 /** A tool of a server, as the rules see it. */
@@ -50,11 +51,17 @@ export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffi
         const check: NonNullable<RawTool['call']> = (args, context) => {
           const who = toWho(context)
           const decision = policy.getRules(preset).decide(who, facts)
+          const decideAgain: DecideAgain = ({ annotations }) =>
+            policy.getRules(preset).decide(who, { ...facts, annotations })
           const isCounted = policy.quotas.counts(who, facts)
           // Most calls are allowed and not logged, and skip all of this.
-          if (decision.action === 'allow' && !isCounted && !policy.audit) return call(args, context)
+          if (decision.action === 'allow' && !isCounted && !policy.audit)
+            return call(
+              args,
+              withRecheck(context, (now) => explainChange(decision, decideAgain(now))),
+            )
           const takeQuota = (): Promise<string | undefined> => policy.quotas.take(who, facts)
-          const checked = { policy, preset, server, tool: tool.name, decision, takeQuota, call, onTraffic }
+          const checked = { policy, preset, server, tool: tool.name, decision, decideAgain, takeQuota, call, onTraffic }
           return callChecked(checked, args, context)
         }
         return { ...tool, call: check }
@@ -81,12 +88,16 @@ export function describeClient(client: CallClient | undefined): AuditedCall['cli
   return client && { id: client.id, name: client.name, user: client.principal }
 }
 
+/** Decides about a call whose tool turns out to be defined differently. */
+type DecideAgain = (tool: Parameters<Recheck>[0]) => Decision
+
 interface CheckedCall {
   readonly policy: Policy
   readonly preset: string
   readonly server: GuardedServer
   readonly tool: string
   readonly decision: Decision
+  readonly decideAgain: DecideAgain
   /** Counts the call. Returns why it must not run, if a quota is used up. */
   readonly takeQuota: () => Promise<string | undefined>
   readonly call: NonNullable<RawTool['call']>
@@ -104,7 +115,8 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
     return seen.result
   } finally {
     const { client } = context
-    const { preset, decision: rule, onTraffic } = checked
+    const { preset, onTraffic } = checked
+    const rule = seen.rule ?? checked.decision
     const tool = `${checked.server.name}/${checked.tool}`
     const decision = getDecision(rule, seen)
     if (decision) onTraffic?.({ type: 'decision', preset, tool, arguments: args, decision, request: getRequest() })
@@ -124,16 +136,24 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
 interface Seen {
   hasRun: boolean
   isOverQuota: boolean
+  /** The decision about what the tool turned out to be, if it stopped the call. */
+  rule?: Decision
   result?: CallResult
 }
 
 async function decideAndCall(
-  { policy, preset, server, tool, decision, takeQuota, call }: CheckedCall,
+  { policy, preset, server, tool, decision, decideAgain, takeQuota, call }: CheckedCall,
   args: Arguments,
   context: CallContext,
   seen: Seen,
 ): Promise<CallResult> {
   const path = `${server.name}/${tool}`
+  const recheck: Recheck = (now) => {
+    const rule = decideAgain(now)
+    const why = explainChange(decision, rule)
+    if (why !== undefined) Object.assign(seen, { hasRun: false, rule })
+    return why
+  }
   const run = async (approved: CallContext): Promise<CallResult> => {
     const refusal = await takeQuota()
     if (refusal !== undefined) {
@@ -141,7 +161,7 @@ async function decideAndCall(
       return createRefusal(path, refusal)
     }
     seen.hasRun = true
-    return call(args, approved)
+    return call(args, withRecheck(approved, recheck))
   }
   if (decision.action === 'allow') return run(context)
   if (decision.action === 'deny') {
@@ -155,6 +175,17 @@ async function decideAndCall(
     getDefinition: () => server.hashTool(tool),
   }
   return policy.approvals.run(request, context, run)
+}
+
+/** Why a call must not be sent, because of what the tool turned out to be. */
+function explainChange(before: Decision, now: Decision): string | undefined {
+  if (now.action === 'allow') return undefined
+  const again = 'List or search the tools again'
+  if (now.action === 'deny')
+    return `its definition has changed since it was listed, and a rule denies it now. ${again}.`
+  if (before.action === 'ask')
+    return `its definition has changed since the user approved the call. ${again}, then repeat the call, so that the user can approve it with the new definition.`
+  return `its definition has changed since it was listed, and the user has to approve it now. ${again}, then repeat the call.`
 }
 
 /** What a rule or a quota decided; undefined for a call that was simply allowed. */

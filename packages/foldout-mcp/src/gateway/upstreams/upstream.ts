@@ -1,4 +1,4 @@
-import type { CallContext, CallResult } from 'foldout/catalog'
+import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
@@ -30,6 +30,9 @@ export type UpstreamState =
       readonly needsSignIn?: true
     }
 
+/** Says why a call must not be sent, given the tool as the running server defines it. */
+export type CheckTool = (tool: RawTool) => string | undefined
+
 /** Runs work when it is its turn. */
 export type Turn = <Result>(work: () => PromiseLike<Result>) => Promise<Result>
 
@@ -49,8 +52,6 @@ export interface UpstreamOptions extends Pick<
   onState(state: UpstreamState): void
   /** Runs a start when it is this server's turn. */
   readonly turn: Turn
-  /** Whether a tool must not be called, because its definition waits for the user's approval. */
-  isHeld(tool: string): boolean
   /** Whether someone is subscribed to the server, so that it is not idle. */
   isWatched(): boolean
   /** Called with a new connection before anything else uses it. */
@@ -99,9 +100,16 @@ export class Upstream {
     return this.#uses.isIdle
   }
 
-  /** Runs a tool. Rejects only if the call is aborted. */
-  async call(tool: string, args: Readonly<Record<string, unknown>>, context: CallContext): Promise<CallResult> {
+  /** Runs a tool, if the check has no objection to what the running server says about it. Rejects only if the call is aborted. */
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    context: CallContext,
+    check: CheckTool,
+  ): Promise<CallResult> {
     const { peer, client } = context
+    const run = (inner: CallContext, ask: Ask | undefined): Promise<CallResult> =>
+      this.#run((connection) => this.#callTool(connection, tool, args, inner, check), inner, ask)
     try {
       const canResume = peer?.input !== undefined && this.#held.has(peer.input)
       // It may have run already, at a gateway that has ended or one behind the same address.
@@ -110,9 +118,9 @@ export class Upstream {
       if (canResume || (peer?.era === 'modern' && this.#options.getEra() !== 'modern')) {
         const key = toHeldKey(client, tool)
         if (canResume) return await this.#held.resume(key, peer.input, context)
-        return await this.#held.start(key, context, (inner, ask) => this.#run(tool, args, inner, ask))
+        return await this.#held.start(key, context, run)
       }
-      return await this.#run(tool, args, context, peer?.ask)
+      return await run(context, peer?.ask)
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof UpstreamError)) throw error
@@ -147,12 +155,10 @@ export class Upstream {
   }
 
   async #run(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
+    work: (connection: Connection) => Promise<CallResult>,
     context: CallContext,
     ask: Ask | undefined,
   ): Promise<CallResult> {
-    const work = (connection: Connection): Promise<CallResult> => this.#callTool(connection, tool, args, context)
     const { signal, client, peer } = context
     const running = this.#connection && this.#running
     if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
@@ -162,20 +168,20 @@ export class Upstream {
   }
 
   async #callTool(
-    { tools }: Connection,
+    connection: Connection,
     tool: string,
     args: Readonly<Record<string, unknown>>,
     context: CallContext,
+    check: CheckTool,
   ): Promise<CallResult> {
     const { name, timeoutMs } = this.#server
-    // The server may have said only now, when it started, that its definition is another one.
-    if (this.#options.isHeld(tool))
-      return createErrorResult(
-        `Tool '${tool}' was not run: its definition has changed, and waits for the user's approval. Ask the user to run "foldout pins".`,
-      )
-    const call = tools.get(tool)?.call
-    if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
     if (this.#hasNewRoots(context)) await this.#offerRoots(context)
+    // Nothing is awaited between the check and the call.
+    const running = connection.tools.get(tool)
+    const call = running?.call
+    if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
+    const why = check(running)
+    if (why !== undefined) return createErrorResult(`Tool '${tool}' was not run: ${why}`)
     const start = performance.now()
     const result = await call(args, context)
     const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
