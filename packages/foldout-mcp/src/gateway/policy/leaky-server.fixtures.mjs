@@ -25,7 +25,7 @@ const answers = {
   }),
   'logging/setLevel': () => ({}),
   'tools/list': () => ({
-    tools: ['fail', 'refuse', 'crash'].map((name) => ({
+    tools: ['fail', 'refuse', 'refuse_at_length', 'crash'].map((name) => ({
       name,
       description: leak,
       inputSchema: { type: 'object', properties: { [secrets[0]]: { description: leak, enum: forms } } },
@@ -35,7 +35,15 @@ const answers = {
   'prompts/get'() {
     throw new Error(leak)
   },
-  'tools/call'({ name }) {
+  'tools/call'({ name, _meta: { progressToken } = {} }) {
+    if (name === 'refuse_at_length') {
+      // Secrets where programs like to cut texts.
+      const pad = (length) => 'z'.repeat(length - 5)
+      const message = `${pad(1_000)}${secrets[0]}`
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1, message } })
+      const data = { pad: pad(1_000), leak }
+      throw Object.assign(new Error(`${pad(10_000)}${secrets[0]}`), { code: -32050, data })
+    }
     send({ method: 'notifications/message', params: { level: 'error', data: { leak } } })
     if (name === 'crash') process.exit(1)
     if (name === 'refuse') throw new Error(leak)
@@ -49,6 +57,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (!Object.hasOwn(answers, method)) throw new Error(`There is no method ${method}.`)
     send({ id, result: answers[method](params) })
   } catch (error) {
-    send({ id, error: { code: -32603, message: error.message, data: { leak } } })
+    send({ id, error: { code: error.code ?? -32603, message: error.message, data: error.data ?? { leak } } })
   }
 }

@@ -1,8 +1,16 @@
 /** The shortest value of the configuration that is hidden wherever it occurs. Shorter values are ordinary words. */
 export const MIN_SECRET_LENGTH = 8
 
-/** How many secrets that became known while the gateway runs, such as those in client headers, are hidden at a time. */
+/** How many secrets of sign-ins, and how many of clients, such as those in headers, are hidden at a time. Secrets of the configuration are always hidden. */
 export const MAX_LATE_SECRETS = 10_000
+
+/**
+ * How many characters next to a cut are searched for secrets, so that no half of one is left. Of a longer secret, a part may be left.
+ */
+export const CUT_MARGIN = 8_192
+
+/** A larger `envFile` is not read before its server starts, so its values are hidden only from then on. */
+export const MAX_ENV_FILE_BYTES = 1_048_576
 
 /** How long an approval can be given after it was requested, and used after it was given. */
 export const APPROVAL_MS = 600_000
@@ -29,6 +37,9 @@ export const KEPT_AUDITS = 5
 
 /** How many characters of each text in a call's arguments the audit log keeps. */
 export const MAX_AUDIT_TEXT = 1_000
+
+/** How many characters of a client's name the audit log and recordings keep. */
+export const MAX_AUDIT_NAME = 200
 
 /** How many characters of a call's arguments the audit log keeps. Longer arguments are left out. */
 export const MAX_AUDIT_ARGUMENTS = 65_536

@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition } from '../config/definition.ts'
 import { createApprovalFiles } from './approvals/approval-files.ts'
+import { createRedactor } from '../traffic/redact.ts'
+import { openAuditLog } from './audit/audit.ts'
 import { APPROVAL_MS } from './limits.ts'
+import { createSecrets } from './secrets.ts'
 import { createSite, FULL_SERVER, getText, serveTools, type Site } from './gateway.fixtures.ts'
 
 const TOOLS = [
@@ -350,7 +353,7 @@ describe('R56 the audit log', () => {
     const gateway = await site.create({ ...definition, mcpServers })
     const { url } = await gateway.http()
     const client = await site.connect(url)
-    const args = { password: 'x', text: 'secret-of-the-server', long: 'y'.repeat(4_000_000) }
+    const args = { password: 'x', text: 'secret-of-the-server', long: 'y '.repeat(2_000_000) }
     await useTool(client, 'get_note', args)
     await useTool(client, 'delete_note')
     await gateway.close()
@@ -363,7 +366,11 @@ describe('R56 the audit log', () => {
         preset: '',
         tool: 'notes/get_note',
         outcome: 'ok',
-        arguments: { password: '***', text: '***', long: expect.stringMatching(/^y+… \(3999000 more characters\)$/) },
+        arguments: {
+          password: '***',
+          text: '***',
+          long: expect.stringMatching(/^(?:y )+… \(3999000 more characters\)$/),
+        },
         durationMs: expect.any(Number),
         bytes: expect.any(Number),
       },
@@ -391,6 +398,74 @@ describe('R56 the audit log', () => {
       { tool: 'notes/get_note', outcome: 'ok' },
     ])
   })
+
+  it('has no half of a secret where it cuts a text or a name', async () => {
+    const file = join(site.folder, 'cut.jsonl')
+    const secret = 'secret-of-the-server'
+    const mcpServers = { notes: serveTools(TOOLS, { env: { ANYTHING: secret, OTHER: 'x'.repeat(2_000) } }) }
+    const gateway = await site.create(define({ expose: 'all', audit: file, mcpServers }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { name: `${'n'.repeat(190)}${secret}` })
+    // However much is hidden before the cut, and wherever the search for secrets stops.
+    for (const before of [
+      'y '.repeat(495),
+      'x'.repeat(2_000),
+      'y '.repeat(4_590),
+      `${'x'.repeat(2_000)}${'y '.repeat(3_590)}`,
+    ])
+      await callTool(client, 'get_note', { text: `${before}${secret}${' z'.repeat(5_000)}` })
+    await gateway.close()
+    const text = readFileSync(file, 'utf8')
+    expect(read(file)).toHaveLength(4)
+    expect(text).not.toMatch(/secret|x{10}/)
+    expect(read(file)[0]).toMatchObject({
+      client: { name: `${'n'.repeat(190)}***` },
+      arguments: { text: expect.stringMatching(/^(?:y ){495}\*\*\*… \(10010 more characters\)$/) },
+    })
+  })
+
+  it('leaves out arguments that are too large, without copying them', async () => {
+    let reads = 0
+    const items = new Proxy(
+      Array.from({ length: 300_000 }, () => 'item'),
+      {
+        get(target, name, self) {
+          reads++
+          return Reflect.get(target, name, self) as unknown
+        },
+      },
+    )
+    const call = { client: undefined, preset: '', tool: 'a/b', outcome: 'ok' as const, durationMs: 1, bytes: 1 }
+    const lines: string[] = []
+    const target = {
+      title: '',
+      canRepeat: false,
+      append: async (_: string, more: readonly string[]) => void lines.push(...more),
+    }
+    const log = openAuditLog(target, createRedactor(createSecrets()), () => undefined)
+    log.note({ ...call, arguments: { items } })
+    log.note({ ...call, arguments: { few: ['item'] } })
+    await log.close()
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { tool: 'a/b' },
+      { arguments: { few: ['item'] } },
+    ])
+    expect(lines[0]).not.toContain('arguments')
+    expect(reads).toBeLessThan(100_000)
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    'can be read by the user only, even if the file was there before',
+    async () => {
+      const file = join(site.folder, 'open.jsonl')
+      writeFileSync(file, '', { mode: 0o644 })
+      const gateway = await site.create(define({ audit: file }))
+      await (await gateway.getCatalog()).call('get_note', {})
+      await gateway.close()
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(read(file)).toHaveLength(1)
+    },
+  )
 
   it('is rotated when it is large', async () => {
     const file = join(site.folder, 'audit.jsonl')

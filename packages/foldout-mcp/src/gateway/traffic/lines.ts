@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { estimatedTokens } from 'foldout'
 import { getListing, isUnknown, type CallResult, type Catalog, type CatalogEntry } from 'foldout/catalog'
+import { MAX_AUDIT_NAME } from '../policy/limits.ts'
 import { MAX_COUNTED_CHARACTERS, MAX_MESSAGE_CHARACTERS } from './limits.ts'
 import type { AnswerSize, RecordedTraffic } from './recording.ts'
 import type { Redactor } from './redact.ts'
@@ -59,7 +60,7 @@ export class TrafficLines {
     switch (traffic.type) {
       case 'client': {
         const { preset, client, name, user } = traffic
-        return [{ type: 'client', ...this.#toCommon(preset, client), name, user }]
+        return [{ type: 'client', ...this.#toCommon(preset, client), name: this.#redactName(name), user }]
       }
       case 'catalog':
         return this.#readEvent(traffic)
@@ -76,6 +77,10 @@ export class TrafficLines {
 
   #toCommon(preset: string, client: string): Common {
     return { run: this.#options.run, at: new Date().toISOString(), preset, client }
+  }
+
+  #redactName(name: string | undefined): string | undefined {
+    return name === undefined ? undefined : this.#options.redactor.redactStart(name, MAX_AUDIT_NAME)
   }
 
   #begin(request: number): Begun {
@@ -117,7 +122,7 @@ export class TrafficLines {
     const begun = this.#begin(answer.request)
     this.#begun.delete(answer.request)
     const { name, user } = answer
-    const common = { ...this.#toCommon(answer.preset, answer.client), name, user }
+    const common = { ...this.#toCommon(answer.preset, answer.client), name: this.#redactName(name), user }
     const lines = this.#toLines(common, begun)
     const message = this.#readMessage(answer)
     const { durationMs } = answer
@@ -187,8 +192,8 @@ export class TrafficLines {
   /** What a failed call says, if somebody looks at it. */
   #readMessage({ isError, result }: Of<'answer'>): string | undefined {
     if (!this.#options.hasMessages || !isError) return undefined
-    const text = result ? readText(result).slice(0, MAX_MESSAGE_CHARACTERS) : 'The call was canceled.'
-    return this.#options.redactor.redactText(text).value
+    if (!result) return 'The call was canceled.'
+    return this.#options.redactor.redactStart(readText(result), MAX_MESSAGE_CHARACTERS)
   }
 }
 

@@ -1,5 +1,6 @@
 import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/redact.ts'
 import { isSmall } from '../fields.ts'
+import { hideStart } from '../policy/cut.ts'
 import type { Secrets } from '../policy/secrets.ts'
 import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH } from './limits.ts'
 
@@ -13,6 +14,8 @@ export interface Redacted<Value> {
 /** Hides secrets: values that are named like one, look like one, or are known from the configuration or the environment. */
 export interface Redactor {
   redactText(text: string): Redacted<string>
+  /** The start of a text without its secrets, also without the half of one at the end. */
+  redactStart(text: string, most: number): string
   /** JSON without its secrets; undefined if it is too large or too deeply nested to keep. */
   redactJson(value: unknown): Redacted<unknown>
 }
@@ -43,6 +46,7 @@ export function createRedactor(secrets: Pick<Secrets, 'hide'>): Redactor {
       const value = hide(text)
       return { value, isRedacted: value !== text }
     },
+    redactStart: (text, most) => hideStart(text, most, hide),
     redactJson(given) {
       try {
         // Measured first: a value of many megabytes is not worth writing, let alone copying.

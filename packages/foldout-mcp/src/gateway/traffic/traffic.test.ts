@@ -7,6 +7,7 @@ import { removeFolder } from '../../remove-folder.fixtures.ts'
 import type { GatewayDefinition } from '../config/definition.ts'
 import { createGateway } from '../gateway.ts'
 import { TrafficLines } from './lines.ts'
+import { createSecrets } from '../policy/secrets.ts'
 import type { RecordedTraffic } from './recording.ts'
 import { createRedactor } from './redact.ts'
 
@@ -96,5 +97,30 @@ describe('R58 traffic of a gateway', () => {
       { type: 'request', tool: 'use_tool', ok: false, message: expect.stringContaining("'nothing'") },
     ])
     expect(lines[1]).toMatchObject({ message: expect.stringContaining('the user has to approve it') })
+  })
+})
+
+describe('R58 lines of traffic', () => {
+  it('have no part of a secret in the name of a client or in the message of a failure', () => {
+    const secret = 'secret-0123456789'
+    const { hide } = createSecrets([secret])
+    const reader = new TrafficLines({ redactor: createRedactor({ hide }), run: 'test', hasMessages: true })
+    const common = { preset: '', client: 'client-1', name: `${'n '.repeat(95)}${secret}`, user: undefined }
+    const text = `${'. '.repeat(495)}${secret}`
+    const lines = [
+      ...reader.read({ type: 'client', ...common }),
+      ...reader.read({
+        type: 'answer',
+        ...common,
+        request: 1,
+        tool: 'find_order',
+        arguments: {},
+        isError: true,
+        result: { content: [{ type: 'text', text }], isError: true },
+        durationMs: 1,
+      }),
+    ]
+    const name = `${'n '.repeat(95)}***`
+    expect(lines).toMatchObject([{ name }, { name, message: `${'. '.repeat(495)}***` }])
   })
 })

@@ -4,8 +4,11 @@ import { toolsFromMcp } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
 import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
 import { dropUndefined } from '../fields.ts'
+import { hideEnd } from '../policy/cut.ts'
+import { CUT_MARGIN } from '../policy/limits.ts'
 import type { Secrets } from '../policy/secrets.ts'
 import type { Callers } from './callers.ts'
+import { hideIncoming } from './hide-incoming.ts'
 import type { ChildTransport } from './process/child-transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
@@ -42,7 +45,7 @@ export interface ConnectionOptions {
   readonly era: Snapshot['era'] | undefined
   readonly guard: ProcessGuard
   readonly signIns: SignIns
-  readonly secrets: Pick<Secrets, 'hide'>
+  readonly secrets: Pick<Secrets, 'hide' | 'hideIn'>
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
   readonly onError: (error: unknown) => void
@@ -86,7 +89,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   let complaint = ''
   let isClosed = false
   const hear = (text: string): void => {
-    complaint = `${complaint}${text}`.slice(-2 * KEPT_STDERR_CHARACTERS)
+    complaint = `${complaint}${text}`.slice(-KEPT_STDERR_CHARACTERS - CUT_MARGIN)
   }
   const close = async (): Promise<void> => {
     isClosed = true
@@ -95,9 +98,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   }
   // Redact before cutting, because half a secret would not be recognized.
   const getComplaint = (): string =>
-    options.secrets
-      .hide(complaint)
-      .slice(-KEPT_STDERR_CHARACTERS)
+    hideEnd(complaint, KEPT_STDERR_CHARACTERS, options.secrets.hide)
       .trim()
       .split('\n')
       .slice(-KEPT_STDERR_LINES)
@@ -107,7 +108,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
 
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
-    const opened = await createTransport(server, options, hear)
+    const opened = hideIncoming(await createTransport(server, options, hear), options.secrets)
     if (isClosed) throw new Error('It was closed before it could connect.')
     transport = opened
     const client = new Client(

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { appendFile, mkdir, rename, stat } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../../config/config.ts'
 import { hasParts, isObject } from '../../fields.ts'
@@ -17,11 +17,14 @@ export interface AuditFileSettings {
 export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditSearch {
   /** After a failure, the file may end in half a line. */
   let isBroken = false
+  let isPrivate = false
   return {
     title: settings.file,
     canRepeat: false,
     async append(_batch, lines) {
       try {
+        if (!isPrivate) await makePrivate(settings.file)
+        isPrivate = true
         await append(settings, `${isBroken ? '\n' : ''}${lines.join('\n')}\n`)
         isBroken = false
       } catch (error) {
@@ -31,6 +34,13 @@ export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditS
     },
     search: (filter) => searchFiles(settings, filter),
   }
+}
+
+/** Takes an existing log away from other users. */
+async function makePrivate(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  // A file of another user keeps its permissions, and is written if they allow it.
+  if (found?.isFile() && (found.mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined)
 }
 
 /** Opens the file by name each time, because another gateway may have rotated it. */

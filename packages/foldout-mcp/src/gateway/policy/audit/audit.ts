@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redactor } from '../../traffic/redact.ts'
-import { AUDIT_RETRY_MS, MAX_AUDIT_ARGUMENTS, MAX_AUDIT_TEXT, MAX_AUDIT_WAITING } from '../limits.ts'
+import { AUDIT_RETRY_MS, MAX_AUDIT_ARGUMENTS, MAX_AUDIT_NAME, MAX_AUDIT_TEXT, MAX_AUDIT_WAITING } from '../limits.ts'
 import type { AuditEntry, AuditOutcome } from './audit-store.ts'
 
 /** One call of a tool. */
@@ -112,30 +112,63 @@ class WaitingLog implements AuditLog {
 }
 
 function toEntry({ arguments: args, client, ...call }: AuditedCall, redactor: Redactor): AuditEntry {
-  const { value } = redactor.redactJson(cutTexts(args, 0))
   const entry = {
     at: new Date().toISOString(),
     client: client && {
       id: client.id,
-      ...(client.name === undefined ? {} : { name: redactor.redactText(client.name.slice(0, 200)).value }),
+      ...(client.name === undefined ? {} : { name: redactor.redactStart(client.name, MAX_AUDIT_NAME) }),
       ...(client.user === undefined ? {} : { user: client.user }),
     },
     ...call,
-    arguments: value,
+    arguments: redactor.redactJson(new Cutter(redactor).cut(args)).value,
   }
   return JSON.stringify(entry).length <= MAX_AUDIT_ARGUMENTS ? entry : { ...entry, arguments: undefined }
 }
 
 const MAX_CUT_DEPTH = 32
 
-/** Cuts long texts, and leaves out values that are nested too deeply. */
-function cutTexts(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') {
-    if (value.length <= MAX_AUDIT_TEXT) return value
-    return `${value.slice(0, MAX_AUDIT_TEXT)}… (${value.length - MAX_AUDIT_TEXT} more characters)`
+/** Cuts long texts, and leaves out values that are nested too deeply. Stops as soon as there is too much to keep. */
+class Cutter {
+  readonly #redactor: Redactor
+  #left = MAX_AUDIT_ARGUMENTS
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor
   }
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > MAX_CUT_DEPTH) return '…'
-  if (Array.isArray(value)) return value.map((item) => cutTexts(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cutTexts(item, depth + 1)]))
+
+  /** Undefined if it is too large. */
+  cut(value: unknown): unknown {
+    const cut = this.#cut(value, 0)
+    return this.#left < 0 ? undefined : cut
+  }
+
+  #cut(value: unknown, depth: number): unknown {
+    this.#left -= 1
+    if (typeof value === 'string') return this.#cutText(value)
+    if (typeof value !== 'object' || value === null) return value
+    if (depth > MAX_CUT_DEPTH) return '…'
+    if (Array.isArray(value)) return this.#cutAll(value, (item) => this.#cut(item, depth + 1))
+    const fields = this.#cutAll(Object.keys(value), (name) => {
+      this.#left -= name.length
+      return [name, this.#cut((value as Readonly<Record<string, unknown>>)[name], depth + 1)]
+    })
+    return Object.fromEntries(fields)
+  }
+
+  #cutAll<Item, Cut>(items: readonly Item[], cut: (item: Item) => Cut): readonly Cut[] {
+    const kept: Cut[] = []
+    for (const item of items) {
+      if (this.#left < 0) break
+      kept.push(cut(item))
+    }
+    return kept
+  }
+
+  #cutText(text: string): string {
+    this.#left -= Math.min(text.length, MAX_AUDIT_TEXT)
+    if (text.length <= MAX_AUDIT_TEXT) return text
+    const more = text.length - MAX_AUDIT_TEXT
+    // Redact before cutting, because half a secret would not be recognized.
+    return `${this.#redactor.redactStart(text, MAX_AUDIT_TEXT)}… (${more} more characters)`
+  }
 }

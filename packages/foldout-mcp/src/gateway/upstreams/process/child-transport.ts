@@ -13,6 +13,7 @@ import {
   MAX_GARBAGE_LINES,
   MAX_MESSAGE_BYTES,
 } from '../limits.ts'
+import { CUT_MARGIN } from '../../policy/limits.ts'
 import { killRemaining, listTree } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
@@ -225,7 +226,14 @@ export class ChildTransport implements Transport {
   }
 
   #hear(text: Buffer): void {
-    this.#options.onStderr(text.subarray(-KEPT_STDERR_CHARACTERS).toString('utf8'))
+    const most = KEPT_STDERR_CHARACTERS + CUT_MARGIN
+    // A character has up to four bytes.
+    this.#options.onStderr(
+      text
+        .subarray(-4 * most)
+        .toString('utf8')
+        .slice(-most),
+    )
   }
 
   #refuse(reason: string): void {
