@@ -48,7 +48,7 @@ export class GatewayServer {
     this.#signIns = createSignIns({
       store: options.store.signIns,
       onProblem: (message) => this.#complain(message),
-      onTokens: (tokens) => options.secrets.add(tokens),
+      onTokens: (tokens) => options.secrets.add(tokens, 'sign-in'),
       // If it does not start, its state says why.
       onSignedIn: () =>
         void this.#upstreams
@@ -281,6 +281,7 @@ export class GatewayServer {
       translate: (params) => this.tasks.translateQuestion(params, upstream),
       isWatched: () => this.#watched.size > 0 || this.tasks.isRunning,
       secrets,
+      secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',
       post: this.#options.post,
       ...(forwarded ? { headers: forwarded.headers } : {}),
       onNotification: (method, given) => {

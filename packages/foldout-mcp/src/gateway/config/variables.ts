@@ -32,32 +32,43 @@ function openPart(outer: Part | undefined, start: string, name: string | undefin
  * @throws Error if a variable is not set and has no default.
  */
 export function fillVariables(text: string, variables: Variables): string {
+  const filled = fillParts(text, variables)
+  if (filled.missing !== undefined) throw new Error(describeMissing(filled.missing))
+  return filled.text
+}
+
+type OnUse = (variable: UsedVariable) => void
+
+function fillParts(text: string, variables: Variables, onUse?: OnUse): Part {
   let part = openPart(undefined, '', undefined)
   let from = 0
   for (const { 0: token, 1: name, 2: end, index } of text.matchAll(TOKEN)) {
     part.text += text.slice(from, index)
     from = index + token.length
-    if (name !== undefined && end === '}') addVariable(part, name, variables)
+    if (name !== undefined && end === '}') addVariable(part, name, variables, onUse)
     else if (token !== '}') part = openPart(part, token, name)
-    else if (part.outer) part = closePart(part, part.outer, variables)
+    else if (part.outer) part = closePart(part, part.outer, variables, onUse)
     else part.text += token
   }
   part.text += text.slice(from)
   while (part.outer) part = addPart(part.outer, part, part.start)
-  if (part.missing !== undefined) throw new Error(describeMissing(part.missing))
-  return part.text
+  return part
 }
 
-function addVariable(part: Part, name: string, variables: Variables): void {
+function addVariable(part: Part, name: string, variables: Variables, onUse?: OnUse): void {
   const value = findValue(name, variables)
   if (value === undefined) part.missing ??= name
-  else part.text += value
+  else {
+    onUse?.({ name, value, isDefault: false })
+    part.text += value
+  }
 }
 
-function closePart(part: Part, outer: Part, variables: Variables): Part {
-  const { name, start } = part
+function closePart(part: Part, outer: Part, variables: Variables, onUse?: OnUse): Part {
+  const { name, start, text } = part
   if (name === undefined) return addPart(outer, part, start, '}')
   const value = findValue(name, variables)
+  onUse?.({ name, value: value ?? text, isDefault: value === undefined })
   if (value === undefined) return addPart(outer, part)
   outer.text += value
   return outer
@@ -78,6 +89,22 @@ function findValue(name: string, { env, root }: Variables): string | undefined {
 function describeMissing(name: string): string {
   if (name === 'ROOT') return 'It needs ${ROOT}, the working folder of the client, but the client does not name one.'
   return `The environment variable ${name} is not set.`
+}
+
+/** A variable that a text refers to. */
+export interface UsedVariable {
+  readonly name: string
+  /** What is filled in. */
+  readonly value: string
+  /** Whether the text itself has the value, because the variable is not set. */
+  readonly isDefault: boolean
+}
+
+/** The variables that a text refers to, also in defaults. */
+export function listVariables(text: string, variables: Variables): readonly UsedVariable[] {
+  const used: UsedVariable[] = []
+  fillParts(text, variables, (variable) => used.push(variable))
+  return used
 }
 
 /** Whether a text depends on the folder of the client. */

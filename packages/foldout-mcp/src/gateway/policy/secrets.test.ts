@@ -6,7 +6,8 @@ import { recordTraffic } from '../traffic/record.ts'
 import { createRedactor } from '../traffic/redact.ts'
 import { createSite, getText, type Site } from './gateway.fixtures.ts'
 import { readDefinition } from '../config/read-config.ts'
-import { createSecrets, findConfigSecrets } from './secrets.ts'
+import { findConfigSecrets } from './find-secrets.ts'
+import { createSecrets } from './secrets.ts'
 
 const LEAKY = join(import.meta.dirname, 'leaky-server.fixtures.mjs')
 
@@ -76,6 +77,52 @@ describe('R56 secrets', () => {
   })
 })
 
+describe('R56 secrets that become known later', () => {
+  it('displace the oldest of their own kind, and none of the configuration', () => {
+    const { add, hide } = createSecrets(['the-configured-one'])
+    add(['the-token-of-a-sign-in'], 'sign-in')
+    add(['the-first-header', 'the-configured-one'], 'client')
+    for (let i = 0; i < 100; i++)
+      add(
+        Array.from({ length: 101 }, (_, j) => `header-${i}-${j}`),
+        'client',
+      )
+    expect(hide('the-configured-one the-token-of-a-sign-in the-first-header header-0-0 header-99-100')).toBe(
+      '*** *** the-first-header header-0-0 ***',
+    )
+  })
+
+  it('are found in one pass, however many there are', () => {
+    const { add, hide } = createSecrets()
+    const many = Array.from({ length: 5_000 }, (_, i) => `Bearer of-user-${i * 7_919}`)
+    const text = 'A text without secrets. '.repeat(100)
+    const measure = (): number => {
+      const times = Array.from({ length: 20 }, () => {
+        const start = performance.now()
+        for (let i = 0; i < 20; i++) hide(text)
+        return performance.now() - start
+      })
+      return Math.min(...times)
+    }
+    add(many.slice(0, 5), 'client')
+    const few = measure()
+    add(many, 'client')
+    expect(measure()).toBeLessThan(50 * few)
+    expect(hide(`x ${many[4_321]} y`)).toBe('x *** y')
+  })
+})
+
+describe('R56 a refusal of a server', () => {
+  it('keeps its code when secrets are removed from it, also where JSON does not reach', () => {
+    const mark = Symbol('mark')
+    const { hideIn } = createSecrets(['a-secret-value'])
+    const result = { content: [{ type: 'text', text: 'no' }], [mark]: { code: -1, data: { a: 'a-secret-value' } } }
+    expect(hideIn(result)).toEqual({ ...result, [mark]: { code: -1, data: { a: '***' } } })
+    const clean = { content: [], [mark]: { code: -1 } }
+    expect(hideIn(clean)).toBe(clean)
+  })
+})
+
 describe('R56 secrets of a configuration', () => {
   let site: Site
   beforeEach(() => {
@@ -111,6 +158,60 @@ describe('R56 secrets of a configuration', () => {
     const config = readDefinition(definition, { file: 'test', folder })
     const secrets = findConfigSecrets(config, { env, root: folder })
     expect([...secrets].toSorted()).toEqual(['/not/a/file/but/a/key', 'a-key-of-a-server', 'a-real-password'])
+  })
+
+  it('are the variables that it refers to, wherever that is', () => {
+    const { folder } = site
+    const env = {
+      MODE: 'mode-of-the-server',
+      WORD: 'production',
+      ADDRESS: 'https://tickets.example.com',
+      PLACE: folder,
+      USER: 'ada-lovelace',
+      TENANT: 'tenant-in-a-path',
+      SHORT: 'abc',
+      OTHER: 'not-in-the-configuration',
+    }
+    const definition = {
+      mcpServers: {
+        a: {
+          command: 'a',
+          args: ['--mode=${MODE}', '${WORD}', '${PLACE}', '${SHORT}', '${USER}', '${NONE:-the-default}'],
+        },
+        b: { url: '${ADDRESS}/${TENANT}/mcp' },
+      },
+    }
+    const config = readDefinition(definition, { file: 'test', folder })
+    const secrets = findConfigSecrets(config, { env, root: folder })
+    expect([...secrets].filter(({ length }) => length >= 8)).toEqual(['mode-of-the-server', 'tenant-in-a-path'])
+  })
+
+  it('follow an option that is named like one, even if they begin with a hyphen', () => {
+    const { folder } = site
+    const args = ['--api-token', '-R4nd0m/t0ken', '--auth', '--verbose', '--password=-in-one-word']
+    const config = readDefinition({ mcpServers: { a: { command: 'a', args } } }, { file: 'test', folder })
+    expect(findConfigSecrets(config, { env: {}, root: folder })).toEqual(['-R4nd0m/t0ken', '-in-one-word'])
+  })
+
+  it('are inside its connection strings', () => {
+    const { folder } = site
+    const envFile = join(folder, 'more.env')
+    writeFileSync(envFile, 'CACHE_URL=redis://:in%2Da-file-9@cache.local/0\n')
+    const env = {
+      DATABASE_URL: 'postgres://app:in-a-variable@db.local/app',
+      DSN: 'Server=db;Uid=app;Password=in-a-pair;Port=5432',
+    }
+    const definition = {
+      mcpServers: {
+        a: { command: 'a', env, envFile },
+        b: { url: 'https://b.example.com', headers: { 'X-Proxy': 'https://ann:in-a-header@proxy.local' } },
+      },
+    }
+    const config = readDefinition(definition, { file: 'test', folder })
+    const { hide } = createSecrets(findConfigSecrets(config, { env: {}, root: folder }))
+    expect(hide('in-a-variable in-a-pair in-a-header in-a-file-9 in%2Da-file-9 db.local')).toBe(
+      '*** *** *** *** *** db.local',
+    )
   })
 
   it('reach no event, error, definition, log, cache, pin, recording or audit log', { timeout: 60_000 }, async () => {
@@ -166,4 +267,29 @@ describe('R56 secrets of a configuration', () => {
     for (const one of [inEnv, inFile, inVariable, inArgument])
       for (const form of listForms(one)) expect(everything).not.toContain(form)
   })
+
+  it.each(['legacy', 'auto'] as const)(
+    'are removed from errors and progress before these are cut, %s',
+    async (mode) => {
+      const gateway = await site.create({
+        mcpServers: { leaky: { command: process.execPath, args: [LEAKY], env: { LEAK_PLAIN: 'secret-0123456789' } } },
+        expose: 'all',
+      })
+      const { url } = await gateway.http()
+      const client = await site.connect(url, { mode })
+      const progress: unknown[] = []
+      const call = client.callTool(
+        { name: 'refuse_at_length', arguments: {} },
+        { onprogress: ({ message }) => void progress.push(message) },
+      )
+      const error: unknown = await call.catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({
+        code: -32_050,
+        message: expect.stringMatching(/z{9995}\*\*\*$/),
+        data: { pad: 'z'.repeat(995), leak: expect.stringContaining('I know *** and ***') },
+      })
+      expect(progress).toEqual([`${'z'.repeat(995)}***`])
+      expect(JSON.stringify([error, progress, site.events])).not.toContain('secret-0')
+    },
+  )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDefinition } from '../config/read-config.ts'
-import { createSecrets, findConfigSecrets } from '../policy/secrets.ts'
+import { findConfigSecrets } from '../policy/find-secrets.ts'
+import { createSecrets } from '../policy/secrets.ts'
 import { createRedactor } from './redact.ts'
 
 const redactor = createRedactor(createSecrets(['hunter2-hunter2', 'short']))

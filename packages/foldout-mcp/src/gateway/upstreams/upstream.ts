@@ -4,7 +4,8 @@ import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
 import type { Variables } from '../config/variables.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
-import { findServerSecrets, type Secrets } from '../policy/secrets.ts'
+import { findServerSecrets } from '../policy/find-secrets.ts'
+import type { SecretOrigin, Secrets } from '../policy/secrets.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -42,6 +43,8 @@ export interface UpstreamOptions extends Pick<
 > {
   readonly variables: Variables
   readonly secrets: Secrets
+  /** Whether a client had a say in the values that the server gets. */
+  readonly secretOrigin: SecretOrigin
   /** Passes clients' answers between gateways, if there are several. */
   readonly post?: HeldPost | undefined
   /** Headers of the connection's client. Variables in them are not filled in, because the client is not the user. */
@@ -284,7 +287,7 @@ export class Upstream {
       const { headers = {} } = this.#options
       const filled = own.kind === 'stdio' ? own : { ...own, headers: mergeHeaders(own.headers, headers) }
       // Before the server can say any of them.
-      secrets.add(findServerSecrets(filled))
+      secrets.add(findServerSecrets(filled), this.#options.secretOrigin)
       const connection = await openConnection(filled, {
         timeoutMs,
         callTimeoutMs: this.#server.timeoutMs,
