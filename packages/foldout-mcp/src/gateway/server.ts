@@ -303,9 +303,11 @@ export class GatewayServer {
       signIns: this.#signIns,
       turn,
       getEra: () => this.#snapshot?.era,
-      onSnapshot: (snapshot) => {
+      onSnapshot: (given) => {
+        const snapshot = secrets.hideIn(given)
         // What a server shows one user is not for the others, unless nothing else is known about the server.
-        if (!forwarded || !this.#snapshot) this.#refresh(secrets.hideIn(snapshot))
+        if (forwarded && this.#snapshot) this.#pins.meetForUser(snapshot.tools, onEvent)
+        else this.#refresh(snapshot)
       },
       onState: (state) => {
         onEvent({ type: 'server/state', server: this.name, state })
@@ -348,8 +350,7 @@ export class GatewayServer {
     const { onEvent, onTools } = this.#options
     const change = compareTools(before, snapshot.tools)
     onEvent({ type: 'server/tools', server: this.name, tools: snapshot.tools.length, change })
-    if (hasNews)
-      onEvent({ type: 'server/unapproved', server: this.name, ...this.#pins.report, isHeld: this.#pins.isHolding })
+    if (hasNews) onEvent(this.#pins.toEvent())
     onTools(this)
   }
 

@@ -25,7 +25,7 @@ function getRecheck(context: CallContext): Recheck | undefined {
 
 export interface CallChecksOptions {
   readonly secrets: Pick<Secrets, 'hideIn'>
-  readonly pins: Pick<ServerPins, 'isHeld'>
+  readonly pins: Pick<ServerPins, 'isHeld' | 'holdsForUser'>
   getOverride(tool: string): ServerToolOverride | undefined
 }
 
@@ -49,6 +49,7 @@ export class CallChecks {
     const now = this.#toDefinition(running)
     if (pins.isHeld(now.name)) return HELD
     if (this.#hash(decided) === this.#hash(now)) return undefined
+    if (pins.holdsForUser(now.name, this.#hash(now))) return HELD
     return getRecheck(context)?.(applyOverride(now, getOverride(now.name)) ?? now)
   }
 

@@ -123,7 +123,8 @@ class StoredPins implements PinStore {
   }
 
   async list(): Promise<readonly Pin[]> {
-    const pins = await Promise.all((await this.#storage.list('pin')).map((id) => this.read(id).catch(() => undefined)))
+    const ids = (await this.#storage.list('pin')).filter((id) => !id.endsWith(USERS))
+    const pins = await Promise.all(ids.map((id) => this.read(id).catch(() => undefined)))
     return pins.filter((pin) => pin !== undefined).sort((one, other) => (one.server < other.server ? -1 : 1))
   }
 
@@ -154,16 +155,21 @@ class StoredPins implements PinStore {
     const seen = await this.#readDefinitions(id, 'seen')
     if (!seen) return []
     const pin = await this.read(id).catch(() => undefined)
-    const pinned = new Map((await this.#readDefinitions(id, 'pinned'))?.tools.map((tool) => [tool.name, tool]))
     const hashes = new Map(pin?.tools)
+    const shared = id.endsWith(USERS) ? await this.#readAccepted(id.slice(0, -USERS.length)) : []
+    const accepted = new Map([...shared, ...(await this.#readAccepted(id))])
     return seen.tools.flatMap((after) => {
       const tool = after.name
       if (hashes.get(tool) === hashJson(after)) return []
-      const before = pinned.get(tool)
-      // Keep only what was accepted, not what someone else put there.
-      const isKnown = before !== undefined && hashes.get(tool) === hashJson(before)
-      return [{ server: seen.server, tool, before: isKnown ? before : undefined, after }]
+      return [{ server: seen.server, tool, before: accepted.get(tool), after }]
     })
+  }
+
+  /** The accepted definitions by name, without those that someone else put there. */
+  async #readAccepted(id: string): Promise<ReadonlyMap<string, ToolDefinition>> {
+    const hashes = new Map((await this.read(id).catch(() => undefined))?.tools)
+    const { tools = [] } = (await this.#readDefinitions(id, 'pinned')) ?? {}
+    return new Map(tools.filter((tool) => hashes.get(tool.name) === hashJson(tool)).map((tool) => [tool.name, tool]))
   }
 
   /** Accepts definitions on top of those that are accepted already. */
@@ -185,6 +191,13 @@ class StoredPins implements PinStore {
   async #readDefinitions(id: string, part: 'pinned' | 'seen'): Promise<Definitions | undefined> {
     return read(definitionsSchema, await this.#storage.read(id, part).catch(() => undefined)).data
   }
+}
+
+const USERS = '-users'
+
+/** The id of the definitions that a server shows to single users. */
+export function toUserPin(server: string): string {
+  return `${server}${USERS}`
 }
 
 export function hashTools(tools: readonly ToolDefinition[]): ReadonlyMap<string, string> {

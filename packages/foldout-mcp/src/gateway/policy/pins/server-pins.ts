@@ -1,7 +1,9 @@
 import type { PinMode } from '../../config/definition.ts'
+import type { GatewayEvent } from '../../events.ts'
 import type { ToolDefinition } from '../../upstreams/snapshot.ts'
 import { hashText } from '../hash.ts'
 import { createPin, hashTools, type Pin, type PinStore } from './pins.ts'
+import { UserPins } from './user-pins.ts'
 
 /** Tools of a server that the user has not accepted. */
 export interface PinReport {
@@ -35,16 +37,14 @@ export class ServerPins {
   /** A write that failed and is retried. */
   readonly #retries = new Map<'create' | 'note', ReturnType<typeof setTimeout>>()
   #isClosed = false
+  readonly #users: UserPins
 
   constructor(options: ServerPinsOptions) {
     this.#options = options
+    this.#users = new UserPins({ ...options, isShared: (tool, hash) => this.#isAccepted(tool, hash) })
   }
 
-  get report(): PinReport {
-    return this.#report
-  }
-
-  get isHolding(): boolean {
+  get #isHolding(): boolean {
     return this.#options.mode === 'hold'
   }
 
@@ -53,10 +53,35 @@ export class ServerPins {
     return this.#held.has(tool)
   }
 
+  /** Whether a definition that a server shows to a single user must not be called. */
+  holdsForUser(tool: string, hash: string): boolean {
+    return this.#isHolding && !this.#users.isAccepted(tool, hash)
+  }
+
+  /** Compares the definitions that a server shows to a single user with the accepted ones, and reports what is new. */
+  meetForUser(tools: readonly ToolDefinition[], onEvent: (event: GatewayEvent) => void): void {
+    if (this.#options.mode === 'off') return
+    // Nobody can call a tool that is not in the list that everyone sees.
+    const pin = typeof this.#pin === 'object' ? this.#pin.tools : []
+    const listed = new Set([...pin.map(([name]) => name), ...this.#report.added])
+    const changed = this.#users.meet(tools.filter(({ name }) => listed.has(name)))
+    if (changed.length > 0) onEvent(this.toEvent({ added: [], changed }))
+  }
+
+  toEvent(report: PinReport = this.#report): GatewayEvent {
+    return { type: 'server/unapproved', server: this.#options.server, ...report, isHeld: this.#isHolding }
+  }
+
+  #isAccepted(tool: string, hash: string): boolean {
+    if (typeof this.#pin !== 'object') return this.#pin === 'none'
+    return this.#pin.tools.some(([name, accepted]) => name === tool && accepted === hash)
+  }
+
   /** Reads what the user has accepted, which must be known before tools are compared. */
   async load(): Promise<void> {
     const { store, id, mode, server, onProblem } = this.#options
     if (mode === 'off') return
+    await this.#users.load()
     try {
       this.#pin = (await store.read(id)) ?? 'none'
     } catch {
@@ -102,7 +127,7 @@ export class ServerPins {
     this.#stopWatching?.()
     this.#stopWatching = undefined
     for (const retry of this.#retries.values()) clearTimeout(retry)
-    await this.#writing
+    await Promise.all([this.#writing, this.#users.close()])
   }
 
   /** Runs writes one after the other, so that the last one seen is kept. */
