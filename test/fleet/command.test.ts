@@ -106,7 +106,7 @@ describe('R65 foldout fleet', { timeout: LONG }, () => {
     await store.gateways.join({ host: 'edge\u001B[2J-1', pid: 7, version: '0.1.0', url: 'http://127.0.0.1:1/mcp' })
     const call = { binding: 'b'.repeat(64), preset: '', tool: 'shop/refund', arguments: '{"order": 1}', client: 'desk' }
     const calls = ['0f1e2d3c4b5a6978', '1f1e2d3c4b5a6978'].map((id) => ({ ...call, id, binding: id.repeat(4) }))
-    for (const one of calls) expect(await store.approvals.ask(one)).toBe('waiting')
+    for (const one of calls) expect(await store.approvals.ask(one, 'a'.repeat(16))).toBe('waiting')
     await expect.poll(async () => (await look())['approvals']?.length, { timeout: LONG }).toBe(2)
 
     const shown = (await run()).stdout

@@ -5,6 +5,7 @@ import type { SignInRecord } from '../../packages/foldout-mcp/src/gateway/auth/r
 import type { ServerConfig } from '../../packages/foldout-mcp/src/gateway/config/config.ts'
 import { readDefinition } from '../../packages/foldout-mcp/src/gateway/config/read-config.ts'
 import type { UnapprovedCall } from '../../packages/foldout-mcp/src/gateway/policy/approvals/approval-store.ts'
+import { MAX_APPROVALS_EACH } from '../../packages/foldout-mcp/src/gateway/policy/limits.ts'
 import { hashText } from '../../packages/foldout-mcp/src/gateway/policy/hash.ts'
 import { identifyServer } from '../../packages/foldout-mcp/src/gateway/upstreams/catalog-cache.ts'
 import type { Snapshot, ToolDefinition } from '../../packages/foldout-mcp/src/gateway/upstreams/snapshot.ts'
@@ -29,6 +30,9 @@ export function createSnapshot(...tools: readonly ToolDefinition[]): Snapshot {
 export function createTool(name: string, description = 'Reads a note.'): ToolDefinition {
   return { name, description }
 }
+
+/** A caller, as a store tells them apart. */
+export const ASKER = 'a'.repeat(16)
 
 export function createCall(name: string): UnapprovedCall {
   const binding = hashText(name)
@@ -82,8 +86,8 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       const [one, other] = await openTwo()
       const call = createCall('delete 1')
       expect(await one.approvals.use(call.id, call.binding)).toBe(false)
-      expect(await one.approvals.ask(call)).toBe('waiting')
-      expect(await other.approvals.ask(call)).toBe('waiting')
+      expect(await one.approvals.ask(call, ASKER)).toBe('waiting')
+      expect(await other.approvals.ask(call, ASKER)).toBe('waiting')
       expect(await other.approvals.list()).toMatchObject([call])
       expect(await one.approvals.use(call.id, call.binding)).toBe(false)
       const given = await Promise.allSettled(Array.from({ length: MANY }, () => other.approvals.approve(call.id)))
@@ -95,21 +99,32 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
       )
       expect(used.filter(Boolean)).toHaveLength(1)
       // Repeating the call needs another approval.
-      expect(await other.approvals.ask(call)).toBe('waiting')
+      expect(await other.approvals.ask(call, ASKER)).toBe('waiting')
       expect(await one.approvals.use(call.id, call.binding)).toBe(false)
       await one.approvals.approve(call.id)
       expect(await other.approvals.use(call.id, call.binding)).toBe(true)
     })
 
+    it('R65 lets each caller wait with a share of the calls, and no more', async () => {
+      const [{ approvals }] = await openTwo()
+      for (let i = 0; i < MAX_APPROVALS_EACH; i++) await approvals.ask(createCall(`shared ${i}`), 'c'.repeat(16))
+      expect(await approvals.ask(createCall('one more'), 'c'.repeat(16))).toBe('too-many')
+      expect(await approvals.ask(createCall('shared 0'), 'c'.repeat(16))).toBe('waiting')
+      expect(await approvals.ask(createCall('one more'), 'd'.repeat(16))).toBe('waiting')
+      for (let i = 0; i < MAX_APPROVALS_EACH; i++) await approvals.beginRound({ binding: 'b' }, 'c'.repeat(16))
+      expect(await approvals.beginRound({ binding: 'b' }, 'c'.repeat(16))).toBeUndefined()
+      expect(await approvals.beginRound({ binding: 'b' }, 'd'.repeat(16))).toBeTypeOf('string')
+    })
+
     it('R65 refuses a call that the user has denied, without asking again', async () => {
       const [one, other] = await openTwo()
       const call = createCall('delete 2')
-      await one.approvals.ask(call)
+      await one.approvals.ask(call, ASKER)
       expect(await other.approvals.deny(call.id)).toMatchObject({ id: call.id })
       expect(await one.approvals.list()).toEqual([])
       await expect(one.approvals.approve(call.id)).rejects.toThrow(/No call with the id/)
       expect(await one.approvals.use(call.id, call.binding)).toBe(false)
-      expect(await one.approvals.ask(call)).toBe('denied')
+      expect(await one.approvals.ask(call, ASKER)).toBe('denied')
     })
 
     it('R65 refuses invalid call ids', async () => {
@@ -120,13 +135,13 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
 
     it("R65 lets a client's round be taken once", async () => {
       const [{ approvals }] = await openTwo()
-      const state = (await approvals.beginRound({ binding: 'b', inner: { state: 'odd \u0000 state' } })) ?? ''
+      const state = (await approvals.beginRound({ binding: 'b', inner: { state: 'odd \u0000 state' } }, ASKER)) ?? ''
       const taken = await Promise.all(Array.from({ length: MANY }, () => approvals.takeRound(state)))
       expect(taken.filter((round) => round !== undefined)).toEqual([
         { binding: 'b', inner: { state: 'odd \u0000 state' } },
       ])
       expect(await approvals.takeRound('foldout-approval-unknown')).toBeUndefined()
-      const simple = (await approvals.beginRound({ binding: 'c' })) ?? ''
+      const simple = (await approvals.beginRound({ binding: 'c' }, ASKER)) ?? ''
       expect(await approvals.takeRound(simple)).toMatchObject({ binding: 'c' })
     })
 

@@ -11,6 +11,7 @@ import { openAuditFile } from '../../packages/foldout-mcp/src/gateway/policy/aud
 import { openAuditLog } from '../../packages/foldout-mcp/src/gateway/policy/audit/audit.ts'
 import { createRedactor } from '../../packages/foldout-mcp/src/gateway/traffic/redact.ts'
 import {
+  ASKER,
   auditSuite,
   createCall,
   createRecord,
@@ -253,18 +254,18 @@ describe('R65 an unreachable database', () => {
   it('is reported, allows nothing that needs a decision, and is used again when it is back', async () => {
     const [store] = await openTwo({ patienceMs: 200 })
     const call = createCall('delete')
-    await store.approvals.ask(call)
+    await store.approvals.ask(call, ASKER)
     await store.approvals.approve(call.id)
     await store.signIns.replace('d'.repeat(40), createRecord('known'))
     const stamp = await store.signIns.getStamp('d'.repeat(40))
-    const state = (await store.approvals.beginRound({ binding: 'b' })) ?? ''
+    const state = (await store.approvals.beginRound({ binding: 'b' }, ASKER)) ?? ''
     problems.length = 0
     const back = server.stopForAWhile()
     await back.stopped
     const results = await Promise.all([
       store.approvals.use(call.id, call.binding),
-      store.approvals.ask(createCall('other')),
-      store.approvals.beginRound({ binding: 'b' }),
+      store.approvals.ask(createCall('other'), ASKER),
+      store.approvals.beginRound({ binding: 'b' }, ASKER),
       store.approvals.takeRound(state).catch((error: Error) => error.message),
       store.quotas.take({ key: 'k', capacity: 1, refillMs: 1 }, 1).catch((error: Error) => error.message),
       store.signIns.getStamp('d'.repeat(40)),
@@ -287,7 +288,7 @@ describe('R65 an unreachable database', () => {
   it('gets some time to restart', async () => {
     const [one, other] = await openTwo()
     const call = createCall('delete')
-    await one.approvals.ask(call)
+    await one.approvals.ask(call, ASKER)
     const restarted = server.restart('crash')
     await one.approvals.approve(call.id)
     expect(await other.approvals.use(call.id, call.binding)).toBe(true)

@@ -18,6 +18,9 @@ export const APPROVAL_MS = 600_000
 /** How many calls may wait for an approval at a time. Any more are refused. */
 export const MAX_APPROVALS = 1_000
 
+/** How many of these may be of one user, or of one client without a user. Any more are refused. */
+export const MAX_APPROVALS_EACH = 100
+
 /** The longest server state that is kept while the user of an approved call answers its questions. */
 export const MAX_ROUND_CHARACTERS = 1_048_576
 

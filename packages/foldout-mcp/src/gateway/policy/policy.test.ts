@@ -6,9 +6,13 @@ import type { GatewayDefinition } from '../config/definition.ts'
 import { createApprovalFiles } from './approvals/approval-files.ts'
 import { createRedactor } from '../traffic/redact.ts'
 import { openAuditLog } from './audit/audit.ts'
-import { APPROVAL_MS } from './limits.ts'
+import { APPROVAL_MS, MAX_APPROVALS_EACH } from './limits.ts'
 import { createSecrets } from './secrets.ts'
 import { createSite, FULL_SERVER, getText, serveTools, type Site } from './gateway.fixtures.ts'
+
+/** Callers, as a store tells them apart. */
+const ANN = 'a'.repeat(16)
+const BOB = 'b'.repeat(16)
 
 const TOOLS = [
   { name: 'get_note', description: 'Reads a note.', annotations: { readOnlyHint: true } },
@@ -244,16 +248,65 @@ describe('R56 approvals', () => {
       await expect(files.approve(id)).rejects.toThrow(/No call with the id/)
     const id = '0123456789abcdef'
     const call = { id, binding: 'b', preset: '', tool: 'a/b', arguments: '{}' }
-    expect(await files.ask(call)).toBe('waiting')
+    expect(await files.ask(call, ANN)).toBe('waiting')
     time += APPROVAL_MS
     expect(await files.list()).toEqual([])
     await expect(files.approve(id)).rejects.toThrow(/No call with the id/)
-    expect(await files.ask(call)).toBe('waiting')
+    expect(await files.ask(call, ANN)).toBe('waiting')
     await files.approve(id)
     expect(await files.use(id, 'another')).toBe(false)
     time = 10_000_000
     expect(await files.use(id, 'b')).toBe(false)
     expect(readdirSync(join(site.data, 'approvals'))).toEqual([])
+  })
+})
+
+describe('R56 calls that wait for an approval', () => {
+  const toCall = (i: number) => ({
+    id: i.toString(16).padStart(16, '0'),
+    binding: `binding-${i}`,
+    preset: '',
+    tool: 'a/b',
+    arguments: '{}',
+  })
+
+  it('are limited for each caller, so that one cannot keep others from asking', async () => {
+    let time = 1_000
+    const files = createApprovalFiles(join(site.data, 'approvals'), () => time)
+    for (let i = 0; i < MAX_APPROVALS_EACH; i++) expect(await files.ask(toCall(i), ANN)).toBe('waiting')
+    expect(await files.ask(toCall(1_000), ANN)).toBe('too-many')
+    expect(await files.ask(toCall(0), ANN)).toBe('waiting')
+    expect(await files.ask(toCall(2_000), BOB)).toBe('waiting')
+    await files.deny(toCall(0).id)
+    expect(await files.ask(toCall(1_000), ANN)).toBe('waiting')
+    expect(await files.list()).toHaveLength(MAX_APPROVALS_EACH + 1)
+    // Those that have expired do not count.
+    time += APPROVAL_MS
+    expect(await files.ask(toCall(3_000), ANN)).toBe('waiting')
+    expect(await files.list()).toHaveLength(1)
+  })
+
+  it('are limited for each caller of the modern era, too', async () => {
+    const files = createApprovalFiles(join(site.data, 'approvals'))
+    const begin = (asker: string) => files.beginRound({ binding: 'b' }, asker)
+    for (let i = 0; i < MAX_APPROVALS_EACH; i++) expect(await begin(ANN)).toBeTypeOf('string')
+    expect(await begin(ANN)).toBeUndefined()
+    expect(await begin(BOB)).toBeTypeOf('string')
+  })
+
+  it('are counted by user, whatever a client calls itself', async () => {
+    const rules = [{ action: 'ask' }] as const
+    const http = { tokens: ['ada', 'bob'].map((user) => ({ user, token: `token-of-${user}` })) }
+    const gateway = await site.create(define({ expose: 'all', rules, http }))
+    const { url } = await gateway.http()
+    const connect = (user: string, name: string) =>
+      site.connect(url, { name, headers: { authorization: `Bearer token-of-${user}` } })
+    const [one, two, other] = [await connect('bob', 'one'), await connect('bob', 'two'), await connect('ada', 'one')]
+    for (let i = 0; i < MAX_APPROVALS_EACH; i++) await callTool(i % 2 === 0 ? one : two, 'get_note', { i })
+    expect(getText(await callTool(one, 'get_note', {}))).toBe(
+      "Tool 'notes/get_note' was not run: the user has to approve it, and too many calls wait for an approval already.",
+    )
+    expect(getText(await callTool(other, 'get_note', {}))).toContain('Ask the user to run "foldout approve --call')
   })
 })
 
@@ -287,7 +340,7 @@ describe('R56 a denied call', () => {
       askedAt: '',
       expiresAt: Date.now() + 1e6,
     }
-    await files.ask(call)
+    await files.ask(call, ANN)
     const decided = await Promise.allSettled([files.approve(id), files.deny(id), files.approve(id), files.deny(id)])
     expect(decided.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })

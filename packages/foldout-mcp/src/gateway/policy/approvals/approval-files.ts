@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { UsageError } from '../../config/config.ts'
 import { number, object, read as readShape, string } from '../../shapes.ts'
 import { createFile, isCode, readJson, replaceFile, takeFile } from '../files.ts'
-import { APPROVAL_MS, MAX_APPROVALS } from '../limits.ts'
+import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from '../limits.ts'
 import {
   APPROVAL_ID,
   describeUnknown,
@@ -30,10 +30,17 @@ const schema = object({
 
 const MAX_FILE_BYTES = 1_048_576
 
+/** How often expired calls are looked for if too many seem to wait. Each of them has to be read. */
+const TIDY_MS = 1_000
+
+/** The name of a waiting call's file also says who asked, so that calls can be counted without reading them. */
+const WAITING = /^([0-9a-f]{16})-([0-9a-f]{16})\.json$/
+
 /** Keeps one file per call. Rounds of modern clients are kept in memory: without a database, a client has one gateway. */
 export function createApprovalFiles(folder: string, now: () => number = Date.now): ApprovalStore {
-  const rounds = new Map<string, Round & { readonly expiresAt: number }>()
-  const getWaiting = (id: string): string => join(folder, `${id}.json`)
+  const rounds = new Map<string, { readonly round: Round; readonly asker: string; readonly expiresAt: number }>()
+  let tidiedAt = -Infinity
+  const getWaiting = (id: string, asker: string): string => join(folder, `${id}-${asker}.json`)
   const getApproved = (id: string): string => join(folder, `${id}.approved`)
   const getDenied = (id: string): string => join(folder, `${id}.denied`)
 
@@ -45,26 +52,42 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
     return undefined
   }
   async function list(): Promise<readonly WaitingCall[]> {
-    const names = await readdir(folder).catch(() => [])
-    const ids = names.flatMap((name) => {
-      const id = name.replace(/\.(?:json|approved|denied)$/, '')
-      return name !== id && APPROVAL_ID.test(id) ? [{ name, isWaiting: name.endsWith('.json') }] : []
-    })
+    const names = await listNames()
     const calls = await Promise.all(
-      ids.map(async ({ name, isWaiting }) => {
+      names.map(async (name) => {
+        const isWaiting = WAITING.test(name)
+        if (!isWaiting && !APPROVAL_ID.test(name.replace(/\.(?:approved|denied)$/, ''))) return undefined
         const call = await read(join(folder, name))
         return isWaiting ? call : undefined
       }),
     )
     return calls.filter((call) => call !== undefined).sort((one, other) => one.expiresAt - other.expiresAt)
   }
+  async function listNames(): Promise<readonly string[]> {
+    return readdir(folder).catch(() => [])
+  }
+  /** Whether one more call of a caller may wait. */
+  async function hasRoom(asker: string): Promise<boolean> {
+    const isLess = async (): Promise<boolean> => {
+      const askers = (await listNames()).flatMap((name) => WAITING.exec(name)?.[2] ?? [])
+      return askers.length < MAX_APPROVALS && askers.filter((one) => one === asker).length < MAX_APPROVALS_EACH
+    }
+    if (await isLess()) return true
+    // Some may have expired.
+    if (Math.abs(now() - tidiedAt) < TIDY_MS) return false
+    tidiedAt = now()
+    await list()
+    return isLess()
+  }
 
   /** Replaces a waiting call with the user's decision. */
   async function decide(id: string, getDecided: (id: string) => string): Promise<WaitingCall> {
     if (!APPROVAL_ID.test(id)) throw new UsageError(describeUnknown(id))
-    const call = await read(getWaiting(id))
+    const name = (await listNames()).find((one) => WAITING.exec(one)?.[1] === id)
+    const file = join(folder, name ?? '')
+    const call = name === undefined ? undefined : await read(file)
     // The process that removes the file makes the decision.
-    if (!call || !(await takeFile(getWaiting(id)).catch(refuseReadOnly))) throw new UsageError(describeUnknown(id))
+    if (!call || !(await takeFile(file).catch(refuseReadOnly))) throw new UsageError(describeUnknown(id))
     await replaceFile(getDecided(id), JSON.stringify({ ...call, expiresAt: now() + APPROVAL_MS }))
     return call
   }
@@ -75,13 +98,13 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
     list,
     approve: (id) => decide(id, getApproved),
     deny: (id) => decide(id, getDenied),
-    async ask(call) {
+    async ask(call, asker) {
       try {
-        if (await read(getWaiting(call.id))) return 'waiting'
+        if (await read(getWaiting(call.id, asker))) return 'waiting'
         if ((await read(getDenied(call.id)))?.binding === call.binding) return 'denied'
-        if ((await list()).length >= MAX_APPROVALS) return 'not-noted'
+        if (!(await hasRoom(asker))) return 'too-many'
         const times = { askedAt: new Date(now()).toISOString(), expiresAt: now() + APPROVAL_MS }
-        await createFile(getWaiting(call.id), JSON.stringify({ ...call, ...times }))
+        await createFile(getWaiting(call.id, asker), JSON.stringify({ ...call, ...times }))
         return 'waiting'
       } catch {
         // The disk may be full. The call is refused anyway.
@@ -96,18 +119,22 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
         return false
       }
     },
-    async beginRound(round) {
+    async beginRound(round, asker) {
       const at = now()
-      for (const [state, { expiresAt }] of rounds) if (expiresAt <= at) rounds.delete(state)
-      if (rounds.size >= MAX_APPROVALS) return undefined
+      let own = 0
+      for (const [state, other] of rounds) {
+        if (other.expiresAt <= at) rounds.delete(state)
+        else if (other.asker === asker) own++
+      }
+      if (rounds.size >= MAX_APPROVALS || own >= MAX_APPROVALS_EACH) return undefined
       const state = `${ROUND_STATE}${randomUUID()}`
-      rounds.set(state, { ...round, expiresAt: at + APPROVAL_MS })
+      rounds.set(state, { round, asker, expiresAt: at + APPROVAL_MS })
       return state
     },
     async takeRound(state) {
-      const { expiresAt = 0, ...round } = rounds.get(state) ?? { binding: '' }
+      const found = rounds.get(state)
       rounds.delete(state)
-      return expiresAt > now() ? round : undefined
+      return found && found.expiresAt > now() ? found.round : undefined
     },
   }
 }

@@ -26,15 +26,18 @@ export interface Round {
   readonly inner?: { readonly state: string | undefined } | undefined
 }
 
-/** The outcome of asking for an approval: the call waits, the user has denied it, or the request could not be stored. */
-export type Asked = 'waiting' | 'denied' | 'not-noted'
+/** The outcome of asking for an approval: the call waits, the user has denied it, too many wait already, or it could not be stored. */
+export type Asked = 'waiting' | 'denied' | 'too-many' | 'not-noted'
 
 /** Calls that wait for an approval from another process, and approvals that wait for their call. */
 export interface ApprovalStore {
   /** Approvals apply to clients of gateways with the same scope. */
   readonly scope: string
-  /** Stores a waiting call. Has no effect if it already waits. */
-  ask(call: UnapprovedCall): Promise<Asked>
+  /**
+   * Stores a waiting call. Has no effect if it already waits. The asker is the same for all callers that share a limit, and has 16
+   * hexadecimal digits.
+   */
+  ask(call: UnapprovedCall, asker: string): Promise<Asked>
   /** Uses up an approval, if there is one. Of several simultaneous calls, one may run; if the store cannot be read, none may. */
   use(id: string, binding: string): Promise<boolean>
   /** The waiting calls, oldest first. */
@@ -44,7 +47,7 @@ export interface ApprovalStore {
   /** Denies a waiting call. For a while, the same call is refused without asking again. */
   deny(id: string): Promise<WaitingCall>
   /** Keeps a round until the client returns with an answer. Returns its state; undefined if there is no room or it cannot be stored. */
-  beginRound(round: Round): Promise<string | undefined>
+  beginRound(round: Round, asker: string): Promise<string | undefined>
   /**
    * Takes the round of a state, once; undefined if there is none or it has expired.
    *

@@ -84,7 +84,7 @@ class CallApprovals implements Approvals {
     const { requestState: given } = result
     const inner = { state: typeof given === 'string' ? given : undefined }
     if ((inner.state?.length ?? 0) > MAX_ROUND_CHARACTERS) return BUSY
-    const requestState = await this.#store.beginRound({ binding, inner })
+    const requestState = await this.#store.beginRound({ binding, inner }, identifyAsker(context))
     return requestState === undefined ? BUSY : { ...result, requestState }
   }
 
@@ -95,7 +95,7 @@ class CallApprovals implements Approvals {
   }
 
   async #askModern(binding: string, request: ApprovalRequest, context: CallContext): Promise<CallResult> {
-    const requestState = await this.#store.beginRound({ binding })
+    const requestState = await this.#store.beginRound({ binding }, identifyAsker(context))
     if (requestState === undefined) return BUSY
     const params = createQuestion(request, context, this.#secrets)
     return {
@@ -118,21 +118,25 @@ class CallApprovals implements Approvals {
     }
   }
 
-  async #noteForUser(binding: string, request: ApprovalRequest, { client }: CallContext): Promise<CallResult> {
+  async #noteForUser(binding: string, request: ApprovalRequest, context: CallContext): Promise<CallResult> {
     const id = getId(binding)
+    const { client } = context
     const { preset, tool, reason } = request
-    const asked = await this.#store.ask({
+    const call = {
       id,
       binding,
-      ...(client?.name === undefined ? {} : { client: showInvisible(client.name) }),
+      ...(client?.name === undefined ? {} : { client: showInvisible(this.#secrets.hide(client.name)) }),
       ...(client?.principal === undefined ? {} : { user: client.principal }),
       preset,
       tool,
       arguments: formatArguments(request.arguments, this.#secrets),
       ...(reason === undefined ? {} : { reason }),
-    })
+    }
+    const asked = await this.#store.ask(call, identifyAsker(context))
     const because = reason === undefined ? '' : ` ${reason}`
     if (asked === 'denied') return refuse(request, NOT_APPROVED)
+    if (asked === 'too-many')
+      return refuse(request, `the user has to approve it, and too many calls wait for an approval already.${because}`)
     if (asked === 'not-noted')
       return refuse(request, `the user has to approve it, and the request cannot be stored now.${because}`)
     return refuse(
@@ -160,6 +164,12 @@ const BUSY: CallResult = {
  */
 function identifyCaller(scope: string, { connection, name, version, principal }: CallClient): readonly unknown[] {
   return [scope, connection, name, version, principal]
+}
+
+/** Identifies who shares a limit: a user, or else a connection or, without one, clients of one name. */
+function identifyAsker({ client }: CallContext): string {
+  const { principal, connection, name } = client ?? {}
+  return hashJson(principal === undefined ? [connection ?? name ?? null] : { principal }).slice(0, 16)
 }
 
 function getId(binding: string): string {

@@ -186,7 +186,7 @@ describe('R56 files of pins', () => {
     const id = '0123456789abcdef'
     const askedAt = new Date().toISOString()
     const call = { id, binding: id, preset: '', tool: 'notes/delete', arguments: '{}', askedAt }
-    await files.ask(call)
+    await files.ask(call, 'a'.repeat(16))
     expect((await run('deny')).stdout).toContain(`foldout deny ${id}`)
     expect(await run('deny', id)).toMatchObject({
       code: 0,

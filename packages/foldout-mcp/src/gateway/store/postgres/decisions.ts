@@ -10,13 +10,18 @@ import {
   type UnapprovedCall,
   type WaitingCall,
 } from '../../policy/approvals/approval-store.ts'
-import { APPROVAL_MS, MAX_APPROVALS } from '../../policy/limits.ts'
+import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from '../../policy/limits.ts'
 import type { QuotaStore } from '../../policy/quotas/quota-store.ts'
 import type { SharedDatabase } from './database.ts'
 
 const LASTS = `interval '${APPROVAL_MS} milliseconds'`
 const WAITS = 'approved_at IS NULL AND denied_at IS NULL AND expires_at > now()'
 const COLUMNS = `call, asked_at, extract(epoch FROM expires_at - now()) * 1000 AS left_ms`
+
+/** Whether there are few enough rows, also of one asker. */
+function hasRoom(rows: string, asker: string): string {
+  return `(SELECT count(*) < ${MAX_APPROVALS} AND count(*) FILTER (WHERE asker = ${asker}) < ${MAX_APPROVALS_EACH} FROM ${rows})`
+}
 
 /** Keeps one row per call that waits or is approved. Times come from the database. */
 export function createApprovalRows(database: SharedDatabase): ApprovalStore {
@@ -30,7 +35,7 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
       [binding],
     )
     const [row] = rows as readonly { readonly is_denied: boolean }[]
-    if (!row) return 'not-noted'
+    if (!row) return 'too-many'
     return row.is_denied ? 'denied' : 'waiting'
   }
   /** Replaces a waiting call with the user's decision. */
@@ -49,17 +54,17 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
   return {
     // A client may reach any gateway, and is the same client everywhere.
     scope: 'shared',
-    async ask(call) {
+    async ask(call, asker) {
       try {
         const { rowCount } = await database.run(
           'be written',
-          `INSERT INTO ${table} AS known (binding, id, call, expires_at)
-           SELECT $1, $2, $3, now() + ${LASTS}
-           WHERE (SELECT count(*) FROM ${table} WHERE ${WAITS}) < ${MAX_APPROVALS}
-           ON CONFLICT (binding) DO UPDATE SET call = excluded.call, asked_at = now(), expires_at = excluded.expires_at,
+          `INSERT INTO ${table} AS known (binding, id, call, asker, expires_at)
+           SELECT $1, $2, $3, $4, now() + ${LASTS}
+           WHERE ${hasRoom(`${table} WHERE ${WAITS}`, '$4')}
+           ON CONFLICT (binding) DO UPDATE SET call = excluded.call, asker = excluded.asker, asked_at = now(), expires_at = excluded.expires_at,
              approved_at = NULL, denied_at = NULL, used_by = NULL
            WHERE known.expires_at <= now() OR known.used_by IS NOT NULL`,
-          [call.binding, call.id, JSON.stringify(call)],
+          [call.binding, call.id, JSON.stringify(call), asker],
         )
         return rowCount === 1 ? 'waiting' : await findAsked(call.binding)
       } catch {
@@ -98,16 +103,16 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
 function createRoundRows(database: SharedDatabase): Pick<ApprovalStore, 'beginRound' | 'takeRound'> {
   const rounds = `${database.schema}.gateway_rounds`
   return {
-    async beginRound(round) {
+    async beginRound(round, asker) {
       const state = `${ROUND_STATE}${randomUUID()}`
       try {
         const { rowCount } = await database.run(
           'be written',
-          `INSERT INTO ${rounds} (state, round, expires_at)
-           SELECT $1, $2, now() + ${LASTS}
-           WHERE (SELECT count(*) FROM ${rounds} WHERE taken_by IS NULL AND expires_at > now()) < ${MAX_APPROVALS}
+          `INSERT INTO ${rounds} (state, round, asker, expires_at)
+           SELECT $1, $2, $3, now() + ${LASTS}
+           WHERE ${hasRoom(`${rounds} WHERE taken_by IS NULL AND expires_at > now()`, '$3')}
            ON CONFLICT (state) DO UPDATE SET round = excluded.round`,
-          [state, JSON.stringify(round)],
+          [state, JSON.stringify(round), asker],
         )
         return rowCount === 1 ? state : undefined
       } catch {

@@ -4,8 +4,8 @@ import type { PostgresTables } from 'foldout/postgres'
 export const TABLES: PostgresTables = {
   title: 'gateway store',
   versionTable: 'gateway_version',
-  // 1 had no results and no turns.
-  version: 2,
+  // 1 had no results and no turns, and 2 had no askers.
+  version: 3,
   listStatements: (schema) => [
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_catalogs (
       id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -31,6 +31,7 @@ export const TABLES: PostgresTables = {
       denied_at timestamptz,
       used_by uuid
     )`,
+    `ALTER TABLE ${schema}.gateway_approvals ADD COLUMN IF NOT EXISTS asker text COLLATE "C" NOT NULL DEFAULT ''`,
     `CREATE INDEX IF NOT EXISTS gateway_approvals_id ON ${schema}.gateway_approvals (id)`,
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_rounds (
       state text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -38,6 +39,7 @@ export const TABLES: PostgresTables = {
       expires_at timestamptz NOT NULL,
       taken_by uuid
     )`,
+    `ALTER TABLE ${schema}.gateway_rounds ADD COLUMN IF NOT EXISTS asker text COLLATE "C" NOT NULL DEFAULT ''`,
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_sign_ins (
       key text COLLATE "C" NOT NULL PRIMARY KEY,
       version uuid NOT NULL,
