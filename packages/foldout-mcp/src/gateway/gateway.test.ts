@@ -386,6 +386,18 @@ describe('R54 processes', () => {
     await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]))
   })
 
+  it.skipIf(process.platform === 'win32')('end with their server, even if they have become daemons', async () => {
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+    const mcpServers = { a: fixture('a', { daemon: first }), b: fixture('b', { daemon: second }) }
+    const gateway = await create({ mcpServers })
+    const daemons = [...readPids(first), ...readPids(second)]
+    expect(daemons.filter(isRunning)).toHaveLength(2)
+    await gateway.update({ mcpServers: { b: mcpServers.b } })
+    expect(daemons.map(isRunning)).toEqual([false, true])
+    await gateway.close()
+    expect(daemons.map(isRunning)).toEqual([false, false])
+  })
+
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'end when the gateway gets %s',
     async (signal) => {

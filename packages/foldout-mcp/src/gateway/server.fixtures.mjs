@@ -1,5 +1,5 @@
 // An MCP server over stdio in a few lines, for tests: `node server.fixtures.mjs '{"tools": […]}'`.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -19,6 +19,14 @@ if (pids) {
     detached: options.isDetached === true,
   })
   writeFileSync(pids, `${process.pid} ${child.pid}`)
+}
+if (options.daemon) {
+  // A process whose parent has ended, in a group and session of its own.
+  const start = `const { pid } = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    stdio: 'ignore', detached: true })
+  require('node:fs').writeFileSync(process.argv[1], String(pid))
+  process.exit()`
+  spawnSync(process.execPath, ['-e', start, options.daemon])
 }
 if (isStubborn) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

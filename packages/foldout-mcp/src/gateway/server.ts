@@ -299,7 +299,7 @@ export class GatewayServer {
       },
       timeoutMs,
       version,
-      guard: { ...guard, marker: { ...guard.marker, ...loop.mark(this.#config) } },
+      guard: { ...guard, createMarker: () => ({ ...guard.createMarker(), ...loop.mark(this.#config) }) },
       signIns: this.#signIns,
       turn,
       getEra: () => this.#snapshot?.era,

@@ -14,7 +14,7 @@ import {
   MAX_MESSAGE_BYTES,
 } from '../limits.ts'
 import { CUT_MARGIN } from '../../policy/limits.ts'
-import { killRemaining, listTree } from './processes.ts'
+import { killMarked, killRemaining, listTree } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
 export interface ChildTransportOptions {
@@ -52,10 +52,12 @@ export class ChildTransport implements Transport {
   #garbage = { since: 0, bytes: 0, lines: 0 }
   #ending: string | undefined
   #isClosed = false
+  readonly #marker: Readonly<Record<string, string>>
 
   constructor(server: FilledStdioServer, options: ChildTransportOptions) {
     this.#server = server
     this.#options = options
+    this.#marker = options.guard.createMarker()
   }
 
   get pid(): number | undefined {
@@ -78,7 +80,7 @@ export class ChildTransport implements Transport {
     if (cwd !== undefined && !existsSync(cwd)) throw new Error(`Its folder ${cwd} does not exist.`)
     this.#options.guard.start()
     const child = spawn(command, [...args], {
-      env: { ...this.#options.inherited, ...env, ...this.#options.guard.marker },
+      env: { ...this.#options.inherited, ...env, ...this.#marker },
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       detached: HAS_GROUPS,
@@ -146,6 +148,7 @@ export class ChildTransport implements Transport {
     // Processes that the server started may still run after it has ended.
     this.#kill('SIGKILL')
     await killRemaining(tree).catch(() => undefined)
+    await killMarked(this.#marker).catch(() => undefined)
     child.stdout?.destroy()
     child.stderr?.destroy()
     this.#end()

@@ -25,7 +25,7 @@ export async function installAhead(
   const hasGroups = process.platform !== 'win32'
   guard.start()
   const child = spawn(line.command, [...line.args], {
-    env: { ...getDefaultEnvironment(), ...env, ...guard.marker },
+    env: { ...getDefaultEnvironment(), ...env, ...guard.createMarker() },
     stdio: 'ignore',
     windowsHide: true,
     detached: hasGroups,

@@ -6,8 +6,11 @@ import { randomUUID } from 'node:crypto'
  * even by SIGKILL.
  */
 export interface ProcessGuard {
-  /** An environment variable that marks every process, so that it is found even if this process is killed while starting it. */
-  readonly marker: Readonly<Record<string, string>>
+  /**
+   * Creates an environment variable that marks a process and everything it starts, so that these are found even if they leave its
+   * group and tree, or if this process is killed while starting it. Empty on Windows.
+   */
+  createMarker(): Readonly<Record<string, string>>
   /** Starts the guard, so that it knows the next process from its first moment. */
   start(): void
   add(pid: number): void
@@ -68,11 +71,14 @@ export function createProcessGuard(): ProcessGuard {
   const start = (): ChildProcess => (child ??= startGuard(mark, () => (child = undefined)))
   // Windows has no process groups; there, a server ends when its input does.
   if (process.platform === 'win32')
-    return { marker: {}, start: () => {}, add: () => {}, drop: () => {}, addFolder: () => {} }
+    return { createMarker: () => ({}), start: () => {}, add: () => {}, drop: () => {}, addFolder: () => {} }
+  let started = 0
+  // The guard looks for what all of them begin with.
+  const createMarker = (): Readonly<Record<string, string>> => ({ FOLDOUT_GUARD: `${mark}/${++started}/` })
   const tell = (order: 'add' | 'drop' | 'folder', what: number | string): void =>
     void start().stdin?.write(`${order} ${what}\n`)
   return {
-    marker: { FOLDOUT_GUARD: mark },
+    createMarker,
     start,
     add: (pid) => tell('add', pid),
     drop: (pid) => tell('drop', pid),

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+const MAX_LISTING_BYTES = 67_108_864
 
 /** A process and its start time, because the id alone may be reused by another process. */
 export interface RunningProcess {
@@ -14,13 +16,39 @@ export interface RunningProcess {
  * Lists a process and all that it has started. A server is often started through `npx` or a shell and may start browsers, and
  * ending only one of them would leave the others running.
  */
-export async function listTree(root: number): Promise<readonly RunningProcess[]> {
+export async function listTree(...roots: readonly number[]): Promise<readonly RunningProcess[]> {
   const all = await listProcesses()
-  const found = new Set([root])
+  const found = new Set(roots)
   for (const parent of found) {
     for (const child of all) if (child.parent === parent) found.add(child.pid)
   }
   return all.filter(({ pid }) => found.has(pid))
+}
+
+/**
+ * Kills the processes with a variable in their environment, and all that they have started. A daemon has left the tree and the group
+ * of the server that started it, but most keep its environment.
+ */
+export async function killMarked(marker: Readonly<Record<string, string>>): Promise<void> {
+  const [mark] = Object.entries(marker).map(([name, value]) => `${name}=${value}`)
+  const marked = mark === undefined ? [] : await listMarked(mark)
+  if (marked.length > 0) await killRemaining(await listTree(...marked))
+}
+
+async function listMarked(mark: string): Promise<readonly number[]> {
+  if (process.platform === 'linux') {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const found = await Promise.all(
+      pids.map(async (pid) => {
+        // The processes of other users cannot be read.
+        const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+        return environment.split('\0').includes(mark) ? [Number(pid)] : []
+      }),
+    )
+    return found.flat()
+  }
+  const { stdout } = await run('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], { maxBuffer: MAX_LISTING_BYTES })
+  return stdout.split('\n').flatMap((line) => (line.includes(` ${mark}`) ? [Number.parseInt(line, 10)] : []))
 }
 
 /** Kills the processes that are still running. */
