@@ -34,6 +34,8 @@ export interface Refusal {
 /** Why a request is not answered: it is not addressed to this machine, or comes from another page. */
 export function findRefusal(request: IncomingMessage): Refusal | undefined {
   const { host, origin } = request.headers
+  if ((request.headersDistinct['host']?.length ?? 0) > 1)
+    return { status: 400, message: 'The Host header must name one host.' }
   // A page of another site can have its name resolve to 127.0.0.1, but cannot choose what its browser sends as Host.
   if (host === undefined || !isLoopback(host))
     return { status: 421, message: 'The inspector answers only on 127.0.0.1 and localhost.' }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_REQUEST_BYTES } from '../limits.ts'
 import { listenForPages, type PageServer } from './server.ts'
@@ -78,6 +79,15 @@ describe('R60 the server of the inspector', () => {
   ] as const)('refuses %s', async (_, headers, status) => {
     expect((await ask('', headers)).status).toBe(status)
     expect((await ask('api/prompt/render', { ...JSON_TYPE, ...headers }, '{}')).status).toBe(status)
+  })
+
+  it('refuses two names for this machine', async () => {
+    const { port, host, pathname } = new URL(server.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
+    let answer = ''
+    for await (const chunk of socket) answer += String(chunk)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   it('accepts JSON from its own page', async () => {

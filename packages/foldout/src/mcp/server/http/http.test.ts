@@ -1,5 +1,5 @@
 import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect as connectSocket, type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hybrid } from '../../../catalog/exposures/hybrid.ts'
 import { createSession } from '../../../session/session.ts'
@@ -204,6 +204,46 @@ describe('streamable HTTP', () => {
     expect(await statusWithHost(named.url, 'localhost')).toBe(403)
   })
 
+  it.each(['localhost/evil', 'localhost?x', 'localhost#x', 'user@localhost', 'localhost:80:80', '[::1', 'local host'])(
+    'rejects the invalid host %j, whichever hosts are allowed',
+    async (host) => {
+      for (const options of [{}, { allowedHosts: ['*'] }]) {
+        const { url } = await serve().http(options)
+        expect(await sendRaw(url, [`Host: ${host}`])).toMatch(/^HTTP\/1\.1 400 /)
+      }
+    },
+  )
+
+  it('rejects a request with two hosts', async () => {
+    const { url } = await serve().http()
+    const { host } = new URL(url)
+    expect(await sendRaw(url, [`Host: ${host}`])).toMatch(/^HTTP\/1\.1 200 /)
+    for (const hosts of [
+      [host, 'evil.example'],
+      ['evil.example', host],
+      [host, host],
+    ]) {
+      const answer = await sendRaw(url, [`Host: ${hosts[0]}`, `hOST: ${hosts[1]}`])
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+      expect(answer).toContain('Bad Request: the Host header must name one host.')
+    }
+  })
+
+  it('does not report requests that their clients broke off or got wrong', async () => {
+    const errors: unknown[] = []
+    const { url } = await serve({ onError: (error) => errors.push(error) }).http()
+    const { port, host } = new URL(url)
+    for (let i = 0; i < 3; i++) {
+      const socket = connectSocket(Number(port), '127.0.0.1')
+      const head = ['POST /mcp HTTP/1.1', `Host: ${host}`, 'Content-Type: application/json', 'Content-Length: 1000']
+      await new Promise<void>((resolve) => socket.write(`${head.join('\r\n')}\r\n\r\n{"half": `, () => resolve()))
+      socket.destroy()
+    }
+    expect(await sendRaw(url, [`Host: ${host}`], 'TRACE')).toMatch(/^HTTP\/1\.1 400 /)
+    expect((await post(url, initialize())).status).toBe(200)
+    expect(errors).toEqual([])
+  })
+
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (version) => {
     const { url } = await serve().http()
     expect((await post(url, initialize(version))).text).toContain(`"protocolVersion":"${version}"`)
@@ -312,6 +352,20 @@ describe('streamable HTTP', () => {
     expect(await response.text()).toContain('"serverInfo":{"name":"home","version":"1.0.0"}')
   })
 })
+
+/** Sends a request with exactly these headers about its host. Returns the answer. */
+function sendRaw(url: string, hosts: readonly string[], method = 'POST'): Promise<string> {
+  const body = method === 'POST' ? initialize() : ''
+  const headers = [...Object.entries(HEADERS).map((pair) => pair.join(': ')), `Content-Length: ${body.length}`]
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(Number(new URL(url).port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (data) => (answer += data.toString()))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+    socket.write([`${method} /mcp HTTP/1.1`, ...hosts, ...headers, 'Connection: close', '', body].join('\r\n'))
+  })
+}
 
 /** `fetch` does not allow a false Host header. */
 function statusWithHost(url: string, host: string): Promise<number> {

@@ -172,12 +172,32 @@ function createGuard(
   }
   return (request, response) => {
     const { host = '', origin } = request.headers
+    if (!HOST.test(host) || hasSecondHost(request)) return refuseHost(response)
     const isPlain = origin === undefined && plainHosts.has(host.replace(PORT, ''))
     return isPlain || check(request, response)
   }
 }
 
 const PORT = /:\d{1,5}$/
+/** A name or an address, and a port. Parsers of URLs would accept more, such as a path, and ignore it. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~-]*)(?::\d{1,5})?$/i
+
+/** Whether a request names two hosts. Node.js reads the first one, and what is in front of this server may read the other. */
+function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+async function refuseHost(response: ServerResponse): Promise<boolean> {
+  const message = 'Bad Request: the Host header must name one host.'
+  response.writeHead(400, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_600, message }, id: null }))
+  return false
+}
 
 function describeRefusal(result: { readonly ok: boolean; readonly message?: string }): string {
   return result.message ?? 'Forbidden'

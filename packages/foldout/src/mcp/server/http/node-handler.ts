@@ -26,7 +26,10 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
     const { gone } = asked
     const toRequest = (): Request => {
       asked.isShown = true
-      return toWebRequest(request, gone.signal)
+      asked.isInvalid = true
+      const web = toWebRequest(request, gone.signal)
+      asked.isInvalid = false
+      return web
     }
     try {
       const text = await readBody(request, maxBodyBytes)
@@ -48,8 +51,8 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       if (isAnswered) return undefined
       return await endpoint.fetch(toRequest(), { address, text })
     } catch (error) {
-      // The request has an invalid method or URL, or was cut off.
-      options.onError?.(error as Error)
+      // A client that breaks off, or sends an invalid method or URL, must not be able to flood a log.
+      if (request.complete && !asked.isInvalid) options.onError?.(error as Error)
       return httpError(400, -32_600, 'Bad Request: the request could not be read.')
     }
   }
@@ -60,7 +63,7 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       const told = 'This server is answering too many requests at once. Try again later.'
       return send(refuseForNow(refusal, told), response)
     }
-    const asked: Asked = { gone: stops.take(), isShown: false }
+    const asked: Asked = { gone: stops.take(), isShown: false, isInvalid: false }
     const release = requests.take(peer)
     response.once('close', () => {
       release()
@@ -77,6 +80,8 @@ interface Asked {
   readonly gone: AbortController
   /** Whether others than the tool have seen the signal, and may keep it. */
   isShown: boolean
+  /** Whether the request has an invalid method or URL. */
+  isInvalid: boolean
 }
 
 /** What a request holds; nothing if that is more than it may. Listeners take a fraction of the time of an async iterator. */
