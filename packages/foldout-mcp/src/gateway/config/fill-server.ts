@@ -65,8 +65,27 @@ async function fillHttpServer(server: HttpServer, variables: Variables): Promise
   const text = fill(url)
   if (!/^https?:\/\//i.test(text)) throw new Error('Its url must begin with http:// or https://.')
   if (!URL.canParse(text)) throw new Error('Its url is not a valid address. Check its host and port.')
-  const parsed = new URL(text)
-  return { kind, name, url: parsed, headers: fillRecord(headers, fill), auth: auth && (await fillAuth(auth, fill)) }
+  const filled = fillRecord(headers, fill)
+  return { kind, name, ...moveCredentials(new URL(text), filled), auth: auth && (await fillAuth(auth, fill)) }
+}
+
+/** `fetch` refuses URLs with a user and password, which mean Basic authorization. A configured header replaces them. */
+function moveCredentials(given: URL, headers: FilledHttpServer['headers']): Pick<FilledHttpServer, 'url' | 'headers'> {
+  if (`${given.username}${given.password}` === '') return { url: given, headers }
+  const url = new URL(given)
+  url.username = ''
+  url.password = ''
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return { url, headers }
+  const credentials = `${decode(given.username)}:${decode(given.password)}`
+  return { url, headers: { ...headers, Authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 async function fillAuth(auth: ServerAuth, fill: (text: string) => string): Promise<ServerAuth> {

@@ -219,6 +219,20 @@ describe('variables', () => {
   })
 })
 
+describe('the URL of a server', () => {
+  it.each([
+    ['https://ann:p%40ss@b.example/mcp', {}, { Authorization: `Basic ${btoa('ann:p@ss')}` }],
+    ['https://${USER_NAME}:${PASSWORD}@b.example/mcp', {}, { Authorization: `Basic ${btoa('ann:secret')}` }],
+    ['https://token@b.example/mcp', { 'X-A': 'b' }, { 'X-A': 'b', Authorization: `Basic ${btoa('token:')}` }],
+    ['https://ann:%zz@b.example/mcp', {}, { Authorization: `Basic ${btoa('ann:%zz')}` }],
+    ['https://ann:pass@b.example/mcp', { authorization: 'Bearer x' }, { authorization: 'Bearer x' }],
+    ['https://b.example/mcp', {}, {}],
+  ])('may have a user and a password: %s', async (url, headers, expected) => {
+    const filled = await fill({ url, headers }, { USER_NAME: 'ann', PASSWORD: 'secret' })
+    expect(filled).toMatchObject({ url: new URL('https://b.example/mcp'), headers: expected })
+  })
+})
+
 describe('files', () => {
   it('may be typed, in a folder where the package is not installed', async () => {
     const file = write(
