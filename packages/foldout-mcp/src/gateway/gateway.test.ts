@@ -393,9 +393,21 @@ describe('R54 processes', () => {
     const daemons = [...readPids(first), ...readPids(second)]
     expect(daemons.filter(isRunning)).toHaveLength(2)
     await gateway.update({ mcpServers: { b: mcpServers.b } })
-    expect(daemons.map(isRunning)).toEqual([false, true])
+    // A killed process takes a moment to end.
+    await vi.waitFor(() => expect(daemons.map(isRunning)).toEqual([false, true]))
     await gateway.close()
-    expect(daemons.map(isRunning)).toEqual([false, false])
+    await vi.waitFor(() => expect(daemons.map(isRunning)).toEqual([false, false]))
+  })
+
+  it.skipIf(process.platform === 'win32')('end with a server that ends by itself', async () => {
+    const daemon = join(folder, 'daemon')
+    const gateway = await create({
+      mcpServers: { a: fixture('a', { daemon, tools: [{ name: 'crash', does: 'crash' }] }) },
+    })
+    const daemons = readPids(daemon)
+    expect(daemons.map(isRunning)).toEqual([true])
+    await call(gateway, 'crash')
+    await vi.waitFor(() => expect(daemons.map(isRunning)).toEqual([false]))
   })
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(

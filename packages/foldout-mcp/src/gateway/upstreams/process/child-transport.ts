@@ -108,7 +108,11 @@ export class ChildTransport implements Transport {
       })
       child.once('error', () => resolve())
     })
-    child.once('close', () => this.#end())
+    child.once('close', () => {
+      // It ended by itself, and may have left daemons.
+      if (!this.#isClosed) void killMarked(this.#marker).catch(() => undefined)
+      this.#end()
+    })
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
       child.once('error', reject)
