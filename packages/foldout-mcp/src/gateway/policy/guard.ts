@@ -50,12 +50,14 @@ export function createGuard(policy: Policy, preset: string, onTraffic?: OnTraffi
         const facts = getFacts(server, tool)
         const check: NonNullable<RawTool['call']> = (args, context) => {
           const who = toWho(context)
-          const decision = policy.getRules(preset).decide(who, facts)
+          const rules = policy.getRules(preset)
+          const isPlain = !policy.audit && !policy.quotas.counts(who, facts)
+          // Most gateways have no rules, and skip all of this.
+          if (isPlain && rules.isEmpty) return call(args, context)
+          const decision = rules.decide(who, facts)
           const decideAgain: DecideAgain = ({ annotations }) =>
             policy.getRules(preset).decide(who, { ...facts, annotations })
-          const isCounted = policy.quotas.counts(who, facts)
-          // Most calls are allowed and not logged, and skip all of this.
-          if (decision.action === 'allow' && !isCounted && !policy.audit)
+          if (isPlain && decision.action === 'allow')
             return call(
               args,
               withRecheck(context, (now) => explainChange(decision, decideAgain(now))),

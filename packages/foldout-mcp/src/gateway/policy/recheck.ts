@@ -16,7 +16,8 @@ const RECHECK: unique symbol = Symbol('foldout/recheck')
 
 /** A context whose call is decided about once more if its tool turns out to be defined differently. */
 export function withRecheck(context: CallContext, recheck: Recheck): CallContext {
-  return { ...context, [RECHECK]: recheck } as CallContext
+  // The function comes first: an object that gets one after it was copied has a hidden class of its own, which stays in memory.
+  return { [RECHECK]: recheck, ...context } as CallContext
 }
 
 function getRecheck(context: CallContext): Recheck | undefined {

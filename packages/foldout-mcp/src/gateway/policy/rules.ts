@@ -28,6 +28,8 @@ export interface Decision {
 
 /** Rules in the order in which they are tried. */
 export interface Rules {
+  /** Whether there are none, so that every call is allowed. */
+  readonly isEmpty: boolean
   decide(who: Who, tool: ToolFacts): Decision
   /** The decision, if it is the same for every client. */
   decideForAll(tool: ToolFacts): Decision | undefined
@@ -44,6 +46,7 @@ export function createRules(definitions: readonly RuleDefinition[]): Rules {
   const rules = definitions.map(compileRule)
   const personal = rules.filter(({ isPersonal }) => isPersonal)
   return {
+    isEmpty: rules.length === 0,
     decide: (who, tool) =>
       rules.find((rule) => rule.fitsTool(tool) && (!rule.isPersonal || rule.fitsWho(who)))?.decision ?? ALLOWED,
     decideForAll(tool) {

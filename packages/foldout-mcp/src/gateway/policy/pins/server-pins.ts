@@ -44,7 +44,7 @@ export class ServerPins {
     this.#users = new UserPins({ ...options, isShared: (tool, hash) => this.#isAccepted(tool, hash) })
   }
 
-  get #isHolding(): boolean {
+  get isHolding(): boolean {
     return this.#options.mode === 'hold'
   }
 
@@ -55,7 +55,7 @@ export class ServerPins {
 
   /** Whether a definition that a server shows to a single user must not be called. */
   holdsForUser(tool: string, hash: string): boolean {
-    return this.#isHolding && !this.#users.isAccepted(tool, hash)
+    return this.isHolding && !this.#users.isAccepted(tool, hash)
   }
 
   /** Compares the definitions that a server shows to a single user with the accepted ones, and reports what is new. */
@@ -69,7 +69,7 @@ export class ServerPins {
   }
 
   toEvent(report: PinReport = this.#report): GatewayEvent {
-    return { type: 'server/unapproved', server: this.#options.server, ...report, isHeld: this.#isHolding }
+    return { type: 'server/unapproved', server: this.#options.server, ...report, isHeld: this.isHolding }
   }
 
   #isAccepted(tool: string, hash: string): boolean {
