@@ -47,6 +47,8 @@ export const STDIO_WAITING = 1_000
  * reports and repeated notifications.
  */
 export const STDIO_UNREAD_BYTES = 4 * MIB
+/** How many characters of answers to a batch (MCP 2025-03-26) are sent together over stdio. More are sent in several parts. */
+export const STDIO_BATCH_CHARACTERS = MIB
 /** How many bytes a stdio client may leave unread before the server leaves out all notifications. */
 export const STDIO_MOST_UNREAD_BYTES = 16 * MIB
 

@@ -1,6 +1,7 @@
 import { hasParts, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
+import { MAX_COMPARED_TEMPLATES } from './limits.ts'
 import { mayOverlap, readForeignUri, toForeignUri, toParts, type Route } from './uris.ts'
 
 /** Everything the servers of a view have besides tools, under unique names. */
@@ -35,9 +36,6 @@ export function createDirectory(
     toSeen: (server, uri) => uris.toSeen(server, uri),
   }
 }
-
-/** A server with more templates is taken to have every URI. Comparing all of them with all URIs would take too long. */
-const MAX_COMPARED = 100
 
 interface Template {
   readonly server: GatewayServer
@@ -115,7 +113,7 @@ class UriDirectory {
     const other = this.#routes.get(uri)?.server ?? this.#findNaming(uri)
     if ((other && other !== server) || readForeignUri(this.#servers, uri)) return false
     for (const templates of this.#byServer.values())
-      if (templates.length > MAX_COMPARED || templates.some(({ parts }) => hasParts(uri, parts))) return false
+      if (templates.length > MAX_COMPARED_TEMPLATES || templates.some(({ parts }) => hasParts(uri, parts))) return false
     return true
   }
 
@@ -123,9 +121,10 @@ class UriDirectory {
   #isFreeTemplate(own: string, { server, parts }: Template, count: number): boolean {
     if (readForeignUri(this.#servers, own)) return false
     if (this.#byServer.size === 0) return true
-    if (count > MAX_COMPARED) return false
+    if (count > MAX_COMPARED_TEMPLATES) return false
     for (const templates of this.#byServer.values())
-      if (templates.length > MAX_COMPARED || templates.some((other) => mayOverlap(parts, other.parts))) return false
+      if (templates.length > MAX_COMPARED_TEMPLATES || templates.some((other) => mayOverlap(parts, other.parts)))
+        return false
     for (const [uri, route] of this.#routes) if (route.server !== server && hasParts(uri, parts)) return false
     return true
   }

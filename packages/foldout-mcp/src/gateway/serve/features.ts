@@ -68,7 +68,9 @@ export function createFeatures(
     explainTask,
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
     getLevel: () =>
-      LOG_LEVELS[[...clients].reduce((least, { wanted }) => Math.min(least, toRank(wanted)), LOG_LEVELS.length)],
+      LOG_LEVELS[
+        [...clients].reduce((least, { leastLevel }) => Math.min(least, toRank(leastLevel)), LOG_LEVELS.length)
+      ],
   }
   return {
     forClient: (client) => new ClientFeatures(toScoped(client), parts, clients),
@@ -169,7 +171,7 @@ class ClientFeatures implements McpFeatures {
   }
 
   /** The least severe log level that the client wants, or has by default. */
-  get wanted(): string | undefined {
+  get leastLevel(): string | undefined {
     return this.#level ?? (this.#client.era === 'legacy' ? DEFAULT_LEVEL : undefined)
   }
 

@@ -22,13 +22,12 @@ import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
 import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
-import { createBrokenReport } from './broken.ts'
 import { CurrentExposure } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
 import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
-import { formatInstructions } from './instructions.ts'
 import { nameResources } from './links.ts'
+import { createBrokenReport, formatInstructions } from './server-texts.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -216,8 +215,7 @@ class ServedView implements View {
     const { name, onTraffic } = this.#options
     const tools = this.#guard.filter(server, selectTools(this.#settings.preset, server), who)
     const watched = this.#guard.protect(server, watchTools(tools, name, onTraffic))
-    const nameLinks = (tool: RawTool): RawTool => nameResources(tool, (uri) => features.name(server, uri))
-    return watched.map((tool) => nameLinks(showPage(tool, server, features)))
+    return watched.map((tool) => showTool(tool, server, features))
   }
 
   /** The servers whose resources and prompts a client may use. */
@@ -360,6 +358,11 @@ function getPages({ tools }: GatewayServer): ReadonlySet<string> {
 
 function sharesPage(server: GatewayServer, pages: ReadonlySet<string>): boolean {
   return [...getPages(server)].some((page) => pages.has(page))
+}
+
+/** A tool whose UI page and results have the URIs that clients use. */
+function showTool(tool: RawTool, server: GatewayServer, features: ViewFeatures): RawTool {
+  return nameResources(showPage(tool, server, features), (uri) => features.name(server, uri))
 }
 
 /** A tool whose UI page has the URI that clients use. */

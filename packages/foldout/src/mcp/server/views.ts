@@ -83,8 +83,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     const served = sections?.forClient(inner, { client, session, isEverything, catalog })
     const exposed = served?.exposed ?? inner
     const parts = { client, exposed, library: served?.library, features: options.features?.(asking) }
-    const { instructions } = options
-    return toView(parts, session, () => (typeof instructions === 'function' ? instructions(asking) : instructions))
+    return toView(parts, session, () => getInstructions(options, asking))
   }
   function createConnectionView(given: Omit<ServedClient, 'id'>, kept?: KeptClient): ClientView {
     const { name: connection, memory } = kept ?? { name: crypto.randomUUID(), memory: createClientMemory() }
@@ -156,6 +155,10 @@ function getApps(base: ClientView, catalog: Catalog): ClientView {
   }
   appViews.set(base, made)
   return made
+}
+
+function getInstructions({ instructions }: ServeMcpOptions, client: ServedClient): string | undefined {
+  return typeof instructions === 'function' ? instructions(client) : instructions
 }
 
 /** Creates a view with a session. Its instructions may change with the exposed tools. */

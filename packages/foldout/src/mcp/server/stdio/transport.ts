@@ -1,7 +1,13 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server'
 import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { MAX_LINE_BYTES, STDIO_MOST_UNREAD_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
+import {
+  MAX_LINE_BYTES,
+  STDIO_BATCH_CHARACTERS,
+  STDIO_MOST_UNREAD_BYTES,
+  STDIO_UNREAD_BYTES,
+  STDIO_WAITING,
+} from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
 import { isMessage } from '../legacy/messages.ts'
 import { BATCH_VERSION, Batches } from './batches.ts'
@@ -33,9 +39,6 @@ interface WaitingRequest {
 /** Requests that do not wait: whether the server is there, and one that is not answered until the connection ends. */
 const AT_ONCE: ReadonlySet<string> = new Set(['ping', 'subscriptions/listen'])
 
-/** The answers to a batch are sent in one message up to this length. */
-const BATCH_CHARACTERS = 1_048_576
-
 /** Notifications that a client can do without. */
 const DROPPABLE: ReadonlySet<string> = new Set(['notifications/message', 'notifications/progress'])
 
@@ -58,7 +61,7 @@ export class StdioTransport implements Transport {
   /** Notifications that the client has not read yet, except for those it can do without. */
   readonly #unreadNotices = new Set<string>()
   #dropped = 0
-  readonly #batches = new Batches(BATCH_CHARACTERS)
+  readonly #batches = new Batches(STDIO_BATCH_CHARACTERS)
   /** The id of `initialize`, until it is answered. */
   #initialize: RequestId | undefined
   #takesBatches = false

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_INSTRUCTIONS_BYTES, formatInstructions, INSTRUCTIONS_BYTES } from './instructions.ts'
+import { createCatalog, type RawTool } from 'foldout/catalog'
+import { ALL_INSTRUCTIONS_BYTES, INSTRUCTIONS_BYTES } from './limits.ts'
+import { createBrokenReport, formatInstructions } from './server-texts.ts'
 
 describe("the instructions of a gateway's servers", () => {
   it('follow those of the user, one line each', () => {
@@ -38,4 +40,27 @@ The servers say about their tools:
     expect(Buffer.byteLength(text)).toBeLessThan(ALL_INSTRUCTIONS_BYTES + 10 * 20 + 40)
     expect(formatInstructions(undefined, create(16))).toBe('')
   })
+})
+
+const tool = (name: string, source = 'files'): RawTool => ({ name, source, call: async () => ({ content: [] }) })
+const long = (letter: string): string => letter.repeat(300)
+const shown = (letter: string): string => `'${letter.repeat(80)}…'`
+const WHY = 'Its name or source has 300 characters. At most 256 are allowed.'
+
+it('tools that cannot be used are reported once, by server', () => {
+  const reports: string[] = []
+  const catalog = createCatalog([tool('fine'), tool(long('x')), tool('mail', 'mail'), tool('mail', 'mail')])
+  const report = createBrokenReport(catalog, ({ message }) => reports.push(message))
+  report()
+  report()
+  expect(reports).toEqual([
+    `1 tool of the server 'files' cannot be used. ${shown('x')}: ${WHY}`,
+    "1 tool of the server 'mail' cannot be used. 'mail': There is another tool 'mail/mail'; the first one is kept.",
+  ])
+  catalog.add(Array.from('abcde', (letter) => tool(long(letter), 'new')))
+  report()
+  expect(reports[2]).toBe(
+    `5 tools of the server 'new' cannot be used. ${shown('a')}: ${WHY} ${shown('b')}: ${WHY} ${shown('c')}: ${WHY} And 2 more; foldout doctor lists them all.`,
+  )
+  expect(reports).toHaveLength(3)
 })

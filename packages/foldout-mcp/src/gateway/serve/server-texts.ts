@@ -1,19 +1,12 @@
+import type { BrokenTool, Catalog } from 'foldout/catalog'
 import { toVisible } from '../policy/visible.ts'
+import { ALL_INSTRUCTIONS_BYTES, FEWEST_INSTRUCTIONS_BYTES, INSTRUCTIONS_BYTES, MAX_NAMED_TOOLS } from './limits.ts'
 
 /** A server and what it says about its use, for models. */
 export interface InstructingServer {
   readonly name: string
   readonly instructions: string | undefined
 }
-
-/** How much of the instructions of all servers clients get, in bytes. About 300 tokens. */
-export const ALL_INSTRUCTIONS_BYTES = 1_200
-
-/** How much of the instructions of one server clients get, in bytes. */
-export const INSTRUCTIONS_BYTES = 400
-
-/** With a smaller share for each server, none says anything. */
-export const FEWEST_BYTES = 80
 
 /**
  * The instructions of a gateway: the user's, and the beginning of what its servers say. A server's text is on one line that begins with
@@ -27,7 +20,9 @@ export function formatInstructions(own: string | undefined, servers: readonly In
   const share = Math.min(INSTRUCTIONS_BYTES, Math.floor(ALL_INSTRUCTIONS_BYTES / texts.length))
   const lines = texts.map(({ name, text }) => `- ${name}: ${cut(text, share)}`)
   const said =
-    lines.length === 0 || share < FEWEST_BYTES ? '' : `The servers say about their tools:\n${lines.join('\n')}`
+    lines.length === 0 || share < FEWEST_INSTRUCTIONS_BYTES
+      ? ''
+      : `The servers say about their tools:\n${lines.join('\n')}`
   return [own, said].filter((part) => part).join('\n\n')
 }
 
@@ -45,4 +40,29 @@ function cut(text: string, bytes: number): string {
   const space = start.lastIndexOf(' ')
   // A language without spaces is cut anywhere.
   return `${(space > end / 2 ? start.slice(0, space) : start).trimEnd()} …`
+}
+
+/** Reports tools that clients do not see because something is wrong with their definitions, once each. */
+export function createBrokenReport(catalog: Pick<Catalog, 'broken'>, onError: (error: Error) => void): () => void {
+  const known = new Set<string>()
+  return () => {
+    const news = new Map<string | undefined, BrokenTool[]>()
+    for (const tool of catalog.broken) {
+      const id = JSON.stringify(tool)
+      if (known.has(id)) continue
+      known.add(id)
+      const same = news.get(tool.source)
+      if (same) same.push(tool)
+      else news.set(tool.source, [tool])
+    }
+    for (const [server, tools] of news) onError(new Error(describeBroken(server, tools)))
+  }
+}
+
+function describeBroken(server: string | undefined, tools: readonly BrokenTool[]): string {
+  const named = tools.slice(0, MAX_NAMED_TOOLS).map(({ name, reason }) => `'${name}': ${reason}`)
+  const rest = tools.length - named.length
+  const what = tools.length === 1 ? '1 tool' : `${tools.length} tools`
+  const more = rest === 0 ? '' : ` And ${rest} more; foldout doctor lists them all.`
+  return `${what} of the server '${server ?? '?'}' cannot be used. ${named.join(' ')}${more}`
 }
