@@ -70,7 +70,7 @@ const answers = {
     if (item) return { contents: [{ uri, text: `item ${item[1]} of ${name}` }] }
     if (uri === `test://only/${name}`) return { contents: [{ uri, text: `only in ${name}` }] }
     if (uri === 'test://static') return { contents: [{ uri, text: `static of ${name}` }] }
-    throw Object.assign(new Error(`Resource not found: ${uri}`), { code: -32002 })
+    throw Object.assign(new Error(`Resource not found: ${uri}`), { code: -32002, data: { uri, where: name } })
   },
   'resources/subscribe': () => ({}),
   'resources/unsubscribe': () => ({}),
@@ -93,7 +93,7 @@ const answer = async ({ id, method, params }) => {
     if (!Object.hasOwn(answers, method)) throw Object.assign(new Error(`No method ${method}`), { code: -32601 })
     send({ id, result: await answers[method](params ?? {}) })
   } catch (error) {
-    send({ id, error: { code: error.code ?? -32603, message: error.message } })
+    send({ id, error: { code: error.code ?? -32603, message: error.message, data: error.data } })
   }
 }
 for await (const line of createInterface({ input: process.stdin })) {

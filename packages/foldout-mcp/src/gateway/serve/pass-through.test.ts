@@ -49,10 +49,19 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
       { uriTemplate: 'test://item/{id}' },
     ])
     expect((await client.readResource({ uri: 'test://item/7' })).contents).toMatchObject([{ text: 'item 7 of full' }])
-    await expect(client.readResource({ uri: 'test://none' })).rejects.toMatchObject({
-      message: expect.stringContaining('Resource not found: test://none') as string,
-      code: mode === 'legacy' ? -32_002 : -32_602,
-    })
+    const sent: unknown[] = []
+    const transport = client.transport as StreamableHTTPClientTransport
+    const { onmessage: receive } = transport
+    Object.assign(transport, {
+      onmessage(message) {
+        sent.push(message)
+        receive?.(message)
+      },
+    } satisfies Partial<StreamableHTTPClientTransport>)
+    await expect(client.readResource({ uri: 'test://none' })).rejects.toThrow('Resource not found: test://none')
+    // Clients of the SDK change the error, too.
+    const data = { uri: 'test://none', where: 'full' }
+    expect(sent.at(-1)).toMatchObject({ error: { code: mode === 'legacy' ? -32_002 : -32_602, data } })
   })
 
   it('lists, completes and gets prompts', async () => {

@@ -55,6 +55,8 @@ export async function requestFromMcp(
         signal: own.signal,
       })
       return wanted.result ?? seen
+    } catch (error) {
+      throw wanted.error ? withOwnCode(error, wanted.error) : error
     } finally {
       marked.release()
     }
@@ -65,4 +67,10 @@ export async function requestFromMcp(
   } finally {
     own.release()
   }
+}
+
+/** The same error, with the server's own code and data. The SDK replaces those of some errors by others. */
+function withOwnCode(error: unknown, { code, data }: Readonly<Record<string, unknown>>): unknown {
+  if (!(error instanceof Error) || !Number.isSafeInteger(code)) return error
+  return Object.assign(error, { code, ...(data === undefined ? {} : { data }) })
 }

@@ -5,6 +5,8 @@ import type { McpClient } from './client.ts'
 /** A request whose result is read unchanged. */
 export interface Wanted {
   result?: Readonly<Record<string, unknown>>
+  /** The error that the server answered with instead. */
+  error?: Readonly<Record<string, unknown>>
   readonly onProgress?: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
 }
 
@@ -127,7 +129,7 @@ function read(
   pending: Map<unknown, Wanted>,
   listeners: ReadonlySet<() => void>,
 ): unknown {
-  const { method, id, result, params } = message
+  const { method, id, result, error, params } = message
   if (method === 'notifications/tools/list_changed') for (const listener of listeners) listener()
   if (method === 'notifications/progress' && isPlainObject(params)) {
     const { progressToken, ...progress } = params
@@ -136,6 +138,7 @@ function read(
   const wanted = method === undefined ? pending.get(id) : undefined
   if (!wanted) return message
   pending.delete(id)
+  if (isPlainObject(error)) wanted.error = error
   // Anything but a result, or a task that will have it, is a question to the client.
   if (!isPlainObject(result) || !RESULT_TYPES.has(result['resultType'])) return message
   wanted.result = result
