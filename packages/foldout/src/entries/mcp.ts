@@ -7,6 +7,7 @@
 export type { McpClient, McpRequestOptions } from '../mcp/client/client.ts'
 export { requestFromMcp, type RequestFromMcpOptions } from '../mcp/client/request.ts'
 export { toolsFromMcp, type ToolsFromMcpOptions } from '../mcp/client/tools-from-mcp.ts'
+export { isUnsent } from '../mcp/client/unsent.ts'
 export type { ServedClient } from '../mcp/server/client.ts'
 export type { McpConnection } from '../mcp/server/connection.ts'
 export type { Authorization, Authorize } from '../mcp/server/http/authorize.ts'

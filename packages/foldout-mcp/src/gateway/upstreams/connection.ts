@@ -2,7 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
-import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
+import type { FilledServer } from '../config/fill-server.ts'
 import { dropUndefined } from '../fields.ts'
 import { hideEnd } from '../policy/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
@@ -10,10 +10,12 @@ import type { Secrets } from '../policy/secrets.ts'
 import type { Callers } from './callers.ts'
 import { hideIncoming } from './hide-incoming.ts'
 import type { ChildTransport } from './process/child-transport.ts'
+import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http-transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
+import { Load } from './load.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 
 /** A connected server. */
@@ -30,6 +32,8 @@ export interface Connection {
   getComplaint(): string
   /** How the server has ended, as far as that is known. */
   getEnding(): string | undefined
+  /** The work that is done with it now. */
+  readonly load: Load
   close(): Promise<void>
 }
 
@@ -48,6 +52,8 @@ export interface ConnectionOptions {
   readonly secrets: Pick<Secrets, 'hide' | 'hideIn'>
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
+  /** Called when the server over HTTP is gone, or has forgotten the connection. It may be called more than once. */
+  readonly onLost: (connection: Connection, loss: Loss) => void
   readonly onError: (error: unknown) => void
   /** The callers that can answer the server's questions. */
   readonly callers: Callers
@@ -88,12 +94,14 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   let transport: Transport | undefined
   let complaint = ''
   let isClosed = false
+  let opened: Connection | undefined
   const hear = (text: string): void => {
     complaint = `${complaint}${text}`.slice(-KEPT_STDERR_CHARACTERS - CUT_MARGIN)
   }
   const close = async (): Promise<void> => {
     isClosed = true
     ended.abort()
+    if (transport) await endSession(transport)
     await transport?.close().catch(() => undefined)
   }
   // Redact before cutting, because half a secret would not be recognized.
@@ -108,16 +116,19 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
 
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
-    const opened = hideIncoming(await createTransport(server, options, hear), options.secrets)
+    const { guard, signIns, secrets } = options
+    const isOpen = (): boolean => opened !== undefined && !isClosed
+    const onLost = (loss: Loss): void => opened && options.onLost(opened, loss)
+    const created = hideIncoming(await createTransport(server, { guard, signIns, isOpen, onLost }, hear), secrets)
     if (isClosed) throw new Error('It was closed before it could connect.')
-    transport = opened
+    transport = created
     const client = new Client(
       { name: 'foldout', version },
       { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
     )
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
       answerServer(options.callers, method, options.translate(params ?? {}), mcpReq.signal)
-    await client.connect(opened, { timeout: timeoutMs, signal })
+    await client.connect(created, { timeout: timeoutMs, signal })
     return client
   }
   async function connect(): Promise<Client> {
@@ -141,7 +152,9 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
         },
       } satisfies Partial<Client>)
     })
-    return listAll(client, server.name, { ...options, closed, getComplaint, getEnding, close, ended: ended.signal })
+    const parts = { ...options, closed, getComplaint, getEnding, close, ended: ended.signal }
+    opened = await listAll(client, server.name, parts)
+    return opened
   }
   return { open, getComplaint, getEnding, hasGarbage, close }
 }
@@ -177,6 +190,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     getComplaint,
     getEnding,
     close,
+    load: new Load(),
     get tools() {
       return tools
     },
@@ -285,25 +299,14 @@ function isChild(transport: Transport | undefined): transport is ChildTransport 
 
 async function createTransport(
   server: FilledServer,
-  { guard, signIns }: Pick<ConnectionOptions, 'guard' | 'signIns'>,
+  { guard, ...http }: Pick<ConnectionOptions, 'guard'> & HttpOptions,
   onStderr: (text: string) => void,
 ): Promise<Transport> {
-  if (server.kind !== 'stdio') return createHttpTransport(server, signIns)
+  if (server.kind !== 'stdio') return createHttpTransport(server, http)
   // Loaded with the first server, because it is half of what a gateway that answers from its cache would load.
   const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
   const { ChildTransport } = await import('./process/child-transport.ts')
   return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
-}
-
-async function createHttpTransport(server: FilledHttpServer, signIns: SignIns): Promise<Transport> {
-  const { SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  const { kind, url, headers } = server
-  const signIn = signIns.get(server)
-  const options = {
-    requestInit: { headers: { ...headers } },
-    ...(signIn && { authProvider: signIn, fetch: signIn.fetch }),
-  }
-  return kind === 'sse' ? new SSEClientTransport(url, options) : new StreamableHTTPClientTransport(url, options)
 }
 
 /** Thrown when a server cannot be used now. The message is for people and models. */

@@ -37,6 +37,12 @@ export const CLOSE_TIMEOUT_MS = 5_000
 /** How long a server may take to end by itself after its input has ended. Then it gets SIGTERM. */
 export const CLOSE_INPUT_MS = 1_000
 
+/** How long a server over HTTP may take to end a session that is no longer needed. */
+export const END_SESSION_MS = 2_000
+
+/** How many attempts in a row to resume a stream of events may fail. */
+export const MAX_RESUMES = 2
+
 /** The pause after a server's first failure. The pause doubles with each failure. */
 export const FIRST_PAUSE_MS = 1_000
 

@@ -1,4 +1,5 @@
 import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
+import { isUnsent } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
@@ -8,6 +9,7 @@ import { findServerSecrets } from '../policy/find-secrets.ts'
 import type { SecretOrigin, Secrets } from '../policy/secrets.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import { isUnsentError, type Loss } from './http-transport.ts'
 import type { Snapshot } from './snapshot.ts'
 import { HeldCalls, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
@@ -78,6 +80,7 @@ export class Upstream {
   #failed: Omit<Extract<UpstreamState, { readonly type: 'failed' }>, 'type'> | undefined
   /** Set while the server runs. */
   #running: Connection | undefined
+  readonly #replaced = new WeakSet<Connection>()
   /** The client whose folders the server was told to ask for. */
   #rootsFrom: string | undefined
 
@@ -167,7 +170,38 @@ export class Upstream {
     if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
     // From here on, everything that waits notices an abort by itself.
     signal?.throwIfAborted()
-    return this.#uses.runNow(() => work(running), { client, peer, ask })
+    return this.#uses.runNow(() => this.#runOn(running, work), { client, peer, ask })
+  }
+
+  /** Runs work on a connection. If it cannot have reached the server, it runs once more on a new connection. */
+  async #runOn<Result>(connection: Connection, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    connection.load.begin()
+    try {
+      const result = await work(connection)
+      if (!isUnsentResult(result)) return result
+    } catch (error) {
+      if (!isUnsentError(error)) throw error
+    } finally {
+      connection.load.end()
+    }
+    this.#replace(connection)
+    return work(await this.connect())
+  }
+
+  /** Stops using a connection. Calls that are still running on it may be answered. */
+  #replace(connection: Connection): void {
+    if (this.#running !== connection) return
+    this.#running = undefined
+    this.#connection = undefined
+    this.#replaced.add(connection)
+    connection.load.whenUnused(() => void connection.close())
+  }
+
+  #lose(connection: Connection, { reason, isDown }: Loss): void {
+    if (this.#running !== connection) return
+    this.#replace(connection)
+    // A server that has only forgotten the session works.
+    if (isDown) this.#pause(reason, { firstMs: 0 })
   }
 
   async #callTool(
@@ -232,7 +266,7 @@ export class Upstream {
       signal?.throwIfAborted()
       const connection = await this.connect()
       signal?.throwIfAborted()
-      return work(connection)
+      return this.#runOn(connection, work)
     }
     const turn = this.#uses.run(run, context)
     return signal ? untilAborted(turn, signal) : turn
@@ -299,6 +333,7 @@ export class Upstream {
         secrets,
         onError,
         onChange: ({ snapshot }) => onSnapshot(snapshot),
+        onLost: (lost, loss) => this.#lose(lost, loss),
         callers: this.#uses.callers,
         onNotification: this.#options.onNotification,
         translate: this.#options.translate,
@@ -325,6 +360,8 @@ export class Upstream {
 
   /** Handles the end of the connection. A server that keeps ending by itself is left alone, like one that does not start. */
   #leave(connection: Connection): void {
+    const isSucceeded = this.#running !== connection && this.#connection !== undefined
+    if (isSucceeded || this.#replaced.has(connection)) return
     this.#running = undefined
     this.#timeouts = 0
     this.#idle.clear()
@@ -369,6 +406,10 @@ export class Upstream {
 /** The owner of a call. The id of clients without a connection differs between gateways. */
 function toHeldKey(client: CallContext['client'], what: string): string {
   return JSON.stringify([client?.isShared ? '' : client?.id, client?.principal, what])
+}
+
+function isUnsentResult(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && isUnsent(result)
 }
 
 /** A failed result that a model can read. */

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
+import type { CallResult, ToolProgress, RawTool } from '../../catalog/tool.ts'
+import { requestFromMcp } from './request.ts'
+import { isUnsent } from './unsent.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 import {
   connect,
@@ -31,6 +33,10 @@ async function calling(line: Line, answer: Script['answer'], options: ToolsFromM
   const [tool] = await toolsFromMcp(connection.client, options)
   const calls = (): readonly Message[] => connection.server.received.filter(({ method }) => method === 'tools/call')
   return { ...connection, tool: tool!, calls }
+}
+
+function getText({ content }: Pick<CallResult, 'content'>): string {
+  return content.map((piece) => String(piece['text'])).join('\n')
 }
 
 describe.each(LINES)("a call of a server's tool, with a client of %s", (line) => {
@@ -179,12 +185,45 @@ describe.each(LINES)("a call of a server's tool, with a client of %s", (line) =>
       ],
       isError: true,
     })
-    expect(await tool.call!({}, {})).toEqual({
-      content: [
-        { type: 'text', text: "Tool 'Get.Forecast' was not run: there is no connection to the server 'handmade'." },
-      ],
-      isError: true,
+    const unsent = await tool.call!({}, {})
+    expect(getText(unsent)).toBe("Tool 'Get.Forecast' was not run: there is no connection to the server 'handmade'.")
+    expect([isUnsent(await running), isUnsent(unsent)]).toEqual([false, true])
+  })
+
+  it('R46 says if a call did not reach the server', async () => {
+    const { tool, client, calls } = await calling(line, () => ({ content: [] }))
+    const refuse = async (): Promise<never> => {
+      throw Object.assign(new Error('HTTP 404 Session not found'), { code: 'NOT_CONNECTED' })
+    }
+    Object.assign(client.transport!, { send: refuse })
+    const unsent = await tool.call!({}, {})
+    expect(getText(unsent)).toBe(
+      "Tool 'Get.Forecast' was not run: there is no connection to the server 'handmade'. HTTP 404 Session not found",
+    )
+    expect([isUnsent(unsent), calls().length]).toEqual([true, 0])
+  })
+
+  it('R46 fails at once if the stream for its answer ends', async () => {
+    const tools = [{ name: 'Get.Forecast', inputSchema: { type: 'object' } }]
+    const { client, server } = await connect(line, {
+      answer: ({ method }) => (method === 'tools/list' ? { tools } : new Promise(() => {})),
     })
+    const { transport } = client as { readonly transport: { send(message: object): Promise<void> } }
+    const send = transport.send.bind(transport)
+    const endStream = async (message: object, options?: { onRequestStreamEnd?(): void }): Promise<void> => {
+      await send(message)
+      await sleep(20)
+      options?.onRequestStreamEnd?.()
+    }
+    Object.assign(transport, { hasPerRequestStream: true, send: endStream })
+    const [tool] = await toolsFromMcp(client)
+    const text =
+      "The connection to the server 'handmade' was lost during the call of 'Get.Forecast'. It is unknown whether it has run."
+    expect(getText(await tool!.call!({}, {}))).toBe(text)
+    await expect(requestFromMcp(client, 'resources/read', { uri: 'a:b' })).rejects.toThrow(
+      'The connection to the server was lost during the request.',
+    )
+    expect(server.received.map(({ method }) => method)).not.toContain('notifications/cancelled')
   })
 
   it('R46 times out without an answer, and progress resets the timer', async () => {

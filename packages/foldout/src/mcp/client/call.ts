@@ -66,6 +66,7 @@ async function callDirectly(
       maxCallMs,
       isOverdue: error instanceof WireError && error.code === 'OVERDUE',
       isPassedOn: peer !== undefined,
+      hasBegun: false,
       isCutOff: client.transport === undefined,
     })
   }
@@ -81,6 +82,8 @@ async function callByClient(
   signal?.throwIfAborted()
   const own = createFollower(signal)
   let isOverdue = false
+  let isCutOff = false
+  let hasBegun = false
   const overdue = setTimeout(
     () => {
       isOverdue = true
@@ -112,6 +115,7 @@ async function callByClient(
       })
       return wanted.result ?? seen
     } finally {
+      isCutOff = wanted.isCutOff === true
       release()
     }
   }
@@ -122,6 +126,7 @@ async function callByClient(
       if (!peer || !requiresTasks(error)) throw error
       return sendOnce(input, withTasks(peer))
     })
+    hasBegun = true
     const answered = await answerQuestions(first, peer, own.signal, sendOnce)
     const isOurs = task?.isOurs === true || (isModernTask(answered) && !takesTasks(peer))
     const result = isOurs ? await waitForTask(client, answered, { peer, signal: own.signal }) : answered
@@ -135,7 +140,8 @@ async function callByClient(
       maxCallMs,
       isOverdue,
       isPassedOn: peer !== undefined,
-      isCutOff: isRead && client.transport === undefined,
+      hasBegun,
+      isCutOff: isCutOff || (isRead && client.transport === undefined),
     })
   } finally {
     clearTimeout(overdue)

@@ -6,6 +6,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { ERROR_DATA_CHARACTERS } from '../limits.ts'
 import { REFUSAL, type Refusal } from '../refusal.ts'
+import { UNSENT } from './unsent.ts'
 
 export interface FailedCall {
   readonly server: string
@@ -14,6 +15,8 @@ export interface FailedCall {
   readonly maxCallMs: number
   /** Whether the connection was lost during the call. */
   readonly isCutOff: boolean
+  /** Whether the server has answered with questions or a task before. */
+  readonly hasBegun: boolean
   /** Whether the call exceeded the time limit. */
   readonly isOverdue: boolean
   /** Whether the call was made for a client that can receive the server's own error. */
@@ -23,6 +26,7 @@ export interface FailedCall {
 /** Converts a failed call to an answer that a model can read. */
 export function callFailure(error: unknown, call: FailedCall): CallResult {
   const result = createErrorResult(failureText(error, call))
+  if (isNotConnected(error) && !call.hasBegun && !call.isOverdue) return { ...result, [UNSENT]: true }
   const refusal = call.isCutOff || call.isOverdue || !call.isPassedOn ? undefined : readRefusal(error)
   return refusal ? { ...result, [REFUSAL]: refusal } : result
 }
@@ -35,14 +39,14 @@ function readRefusal(error: unknown): Refusal | undefined {
 }
 
 function failureText(error: unknown, call: FailedCall): string {
-  const { server, tool, timeoutMs, maxCallMs, isCutOff, isOverdue } = call
+  const { server, tool, timeoutMs, maxCallMs, isCutOff, isOverdue, hasBegun } = call
   const { code, data } = errorFields(error)
   const text = toVisibleText(withoutPrefix(getErrorMessage(error)))
   if (isOverdue)
     return `Tool '${tool}' was cancelled: the server '${server}' had not answered after ${maxCallMs / 1_000} seconds, the time limit of a call.`
-  if (code === 'NOT_CONNECTED' || text === 'Not connected')
-    return `Tool '${tool}' was not run: there is no connection to the server '${server}'.`
-  if (code === 'CONNECTION_CLOSED' || isCutOff)
+  if (isNotConnected(error) && !hasBegun)
+    return `Tool '${tool}' was not run: there is no connection to the server '${server}'.${text === 'Not connected' ? '' : ` ${text}`}`
+  if (code === 'CONNECTION_CLOSED' || isCutOff || isNotConnected(error))
     return `The connection to the server '${server}' was lost during the call of '${tool}'. It is unknown whether it has run.`
   if (isTimeout(code, data))
     return `Tool '${tool}' was cancelled: the server '${server}' gave no answer and no progress for ${timeoutMs / 1_000} seconds.`
@@ -50,6 +54,11 @@ function failureText(error: unknown, call: FailedCall): string {
   if (typeof code === 'number')
     return `The server '${server}' rejected the call of '${tool}': ${text}${describeData(data)}`
   return `The call of '${tool}' on the server '${server}' failed: ${text}${getReason(error)}`
+}
+
+/** Errors of clients, and of transports that know that a request did not reach the server. */
+function isNotConnected(error: unknown): boolean {
+  return errorFields(error).code === 'NOT_CONNECTED' || withoutPrefix(getErrorMessage(error)) === 'Not connected'
 }
 
 function errorFields(error: unknown): { readonly code?: unknown; readonly data?: unknown } {

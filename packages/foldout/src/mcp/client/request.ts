@@ -5,7 +5,7 @@ import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './
 import { passMeta } from './meta.ts'
 import { answerQuestions } from './questions.ts'
 import { createFollower } from './signal.ts'
-import { markWanted, type Wanted } from './wire.ts'
+import { markWanted, WireError, type Wanted } from './wire.ts'
 
 /**
  * Options of {@link requestFromMcp}.
@@ -56,6 +56,8 @@ export async function requestFromMcp(
       })
       return wanted.result ?? seen
     } catch (error) {
+      if (wanted.isCutOff)
+        throw new WireError('CONNECTION_CLOSED', 'The connection to the server was lost during the request.')
       throw wanted.error ? withOwnCode(error, wanted.error) : error
     } finally {
       marked.release()

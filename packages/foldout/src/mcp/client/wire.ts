@@ -7,6 +7,8 @@ export interface Wanted {
   result?: Readonly<Record<string, unknown>>
   /** The error that the server answered with instead. */
   error?: Readonly<Record<string, unknown>>
+  /** Whether the stream for the answer ended without it. */
+  isCutOff?: boolean
   readonly onProgress?: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
 }
 
@@ -14,6 +16,8 @@ interface Transport {
   send(message: unknown, ...rest: readonly unknown[]): unknown
   onmessage?: ((message: unknown, ...rest: readonly unknown[]) => void) | undefined
   onclose?: (() => void) | undefined
+  /** Whether each request has a stream of its own, and `onRequestStreamEnd` is called when it ends. */
+  readonly hasPerRequestStream?: boolean
 }
 
 interface Wire {
@@ -102,8 +106,18 @@ function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
   const tapping: Transport = {
     send(message, ...rest) {
       const wanted = getWanted(message)
-      if (wanted) pending.set((message as { readonly id: unknown }).id, wanted)
-      return send.call(transport, message, ...rest)
+      if (!wanted) return send.call(transport, message, ...rest)
+      const { id } = message as { readonly id: unknown }
+      pending.set(id, wanted)
+      const onRequestStreamEnd = (): void => {
+        if (pending.get(id) !== wanted) return
+        pending.delete(id)
+        wanted.isCutOff = true
+        // The client itself would wait until the request times out.
+        onmessage?.call(transport, { jsonrpc: '2.0', id, error: CUT_OFF })
+      }
+      const [options, ...others] = rest
+      return send.call(transport, message, { ...(options as object | undefined), onRequestStreamEnd }, ...others)
     },
     onmessage(message, ...rest) {
       if (takeDirect(message, direct)) return
@@ -117,6 +131,9 @@ function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
   }
   Object.assign(transport, tapping)
 }
+
+/** The error that clients use for a closed connection. */
+const CUT_OFF = Object.freeze({ code: -32_000, message: 'Connection closed' })
 
 function getWanted(message: unknown): Wanted | undefined {
   if (!isPlainObject(message) || !('id' in message) || !isPlainObject(message['params'])) return undefined
@@ -228,7 +245,13 @@ class DirectRequest {
     direct.set(this.#id, this)
     this.#options.signal?.addEventListener('abort', this, { once: true })
     deadlines.watch(this.dueAt)
-    send(this.#transport, message).catch((error: unknown) => this.fail(error as Error))
+    const options = this.#transport.hasPerRequestStream ? { onRequestStreamEnd: () => this.#cutOff() } : undefined
+    send(this.#transport, message, options).catch((error: unknown) => this.fail(error as Error))
+  }
+
+  /** The stream for the answer has ended, and cannot be resumed. */
+  #cutOff(): void {
+    if (this.#wire.direct.has(this.#id)) this.fail(new WireError('CONNECTION_CLOSED'))
   }
 
   /** Called with the message that has the id of the request. */
@@ -313,8 +336,8 @@ class Deadlines {
   }
 }
 
-async function send(transport: Transport, message: object): Promise<void> {
-  await transport.send(message)
+async function send(transport: Transport, message: object, options?: object): Promise<void> {
+  await (options ? transport.send(message, options) : transport.send(message))
 }
 
 /** A server that cannot be reached will notice on its own. */

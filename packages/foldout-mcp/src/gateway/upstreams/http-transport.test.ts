@@ -1,0 +1,241 @@
+import { mkdtempSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { CallResult } from 'foldout/catalog'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
+import type { ServerDefinition } from '../config/definition.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { beginEvents, SessionServer, type Exchange } from './http-server.fixtures.ts'
+
+let folder: string
+let closing: (() => Promise<unknown>)[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-http-'))
+  closing = []
+})
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+  await removeFolder(folder)
+})
+
+async function start(answers?: SessionServer['answers']): Promise<SessionServer> {
+  const server = await new SessionServer(answers).start()
+  closing.push(() => server.stop())
+  return server
+}
+
+async function create(url: string, more: ServerDefinition = {}): Promise<Gateway> {
+  const definition = { mcpServers: { a: { url, ...more } }, expose: 'all' } as const
+  const gateway = await createGateway(definition, { cache: join(folder, 'cache') })
+  closing.push(() => gateway.close())
+  await gateway.ready()
+  return gateway
+}
+
+async function connect(gateway: Gateway): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL((await gateway.http()).url)))
+  closing.push(() => client.close())
+  return client
+}
+
+async function call(gateway: Gateway, tool: string): Promise<string> {
+  return getText(await (await gateway.getCatalog()).call(tool, {}))
+}
+
+function getText({ content }: Pick<CallResult, 'content'>): string {
+  return content.map((piece) => String(piece['text'])).join('\n')
+}
+
+/** A server of the oldest protocol over HTTP: all answers are on one stream, which ends when a tool is called. */
+function createStreamServer(): Server {
+  const info = { name: 'a', version: '1' }
+  const results: Readonly<Record<string, object>> = {
+    initialize: { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: info },
+    'tools/list': { tools: [{ name: 'slow', description: 'Waits.', inputSchema: { type: 'object' } }] },
+  }
+  let stream: ServerResponse | undefined
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method === 'GET') {
+      stream = response
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      return void response.write('event: endpoint\ndata: /message\n\n')
+    }
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    response.writeHead(202).end()
+    const { id, method } = JSON.parse(body) as { readonly id?: number; readonly method: string }
+    if (method === 'tools/call') setTimeout(() => stream?.destroy(), 50)
+    if (id === undefined || method === 'tools/call') return
+    const result = results[method]
+    const outcome = result ? { result } : { error: { code: -32_601, message: 'Method not found' } }
+    stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, ...outcome })}\n\n`)
+  }
+  return createServer((request, response) => void answer(request, response))
+}
+
+const LOST = "The connection to the server 'a' was lost during the call of 'slow'. It is unknown whether it has run."
+
+describe('R54 a server over HTTP that forgets its session', () => {
+  it.each([
+    { status: 404, text: 'Session not found' },
+    { status: 400, text: '{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}' },
+  ])('gets a new one, and the call is repeated: HTTP $status', async (unknown) => {
+    const server = await start()
+    server.unknown = unknown
+    const gateway = await create(server.url)
+    expect(await call(gateway, 'echo')).toBe('echo')
+    server.sessions.clear()
+    expect([await call(gateway, 'echo'), await call(gateway, 'echo')]).toEqual(['echo', 'echo'])
+    expect(server.countOf('POST initialize')).toBe(2)
+    expect(gateway.servers[0]?.state.type).toBe('running')
+  })
+
+  it('is told about subscriptions and the log level again', async () => {
+    const server = await start()
+    const client = await connect(await create(server.url))
+    await client.subscribeResource({ uri: 'note://a' })
+    await client.setLoggingLevel('warning')
+    await vi.waitFor(() => expect(server.log).toContain('POST logging/setLevel'))
+    server.sessions.clear()
+    server.log.length = 0
+    await client.readResource({ uri: 'note://a' }).catch(() => undefined)
+    expect(server.log).toEqual(expect.arrayContaining(['POST resources/subscribe', 'POST logging/setLevel']))
+    expect(server.countOf('POST resources/read')).toBe(2)
+  })
+
+  it('still answers the calls that it is running', async () => {
+    let finish: (() => void) | undefined
+    const server = await start({
+      slow: ({ reply }) => void (finish = () => reply({ content: [{ type: 'text', text: 'slow' }] })),
+    })
+    const gateway = await create(server.url)
+    const slow = call(gateway, 'slow')
+    await vi.waitFor(() => expect(finish).toBeDefined())
+    server.sessions.clear()
+    expect(await call(gateway, 'echo')).toBe('echo')
+    finish?.()
+    expect(await slow).toBe('slow')
+  })
+
+  it('is asked only twice if it refuses the call in a new session too', async () => {
+    const server = await start({ lost: ({ response }) => void response.writeHead(404).end('No such page.') })
+    const gateway = await create(server.url)
+    const text = "Tool 'lost' was not run: there is no connection to the server 'a'. HTTP 404 No such page."
+    expect(await call(gateway, 'lost')).toBe(text)
+    expect(server.countOf('POST tools/call')).toBe(2)
+    expect(await call(gateway, 'echo')).toBe('echo')
+  })
+})
+
+describe('R54 a server over HTTP that is restarted', () => {
+  it('is reported while it is down, and used again when it is back', async () => {
+    const server = await start()
+    const gateway = await create(server.url)
+    expect(await call(gateway, 'echo')).toBe('echo')
+    await server.stop()
+    // The gateway notices that its idle sockets are closed.
+    await sleep(50)
+    const { port } = new URL(server.url)
+    const down = `Tool 'echo' was not run: the server 'a' cannot be started. connect ECONNREFUSED 127.0.0.1:${port} It will be retried in 1 s at the earliest.`
+    expect(await call(gateway, 'echo')).toBe(down)
+    expect(gateway.servers[0]?.state.type).toBe('failed')
+    await server.start()
+    await vi.waitFor(async () => expect(await call(gateway, 'echo')).toBe('echo'), { timeout: 10_000, interval: 200 })
+  })
+})
+
+describe('R54 a call over HTTP whose stream ends', () => {
+  const drop = ({ response }: Exchange): void => {
+    beginEvents(response)
+    setTimeout(() => response.destroy(), 50)
+  }
+
+  it('without an answer fails at once', async () => {
+    const server = await start({ slow: drop })
+    expect(await call(await create(server.url), 'slow')).toBe(LOST)
+  })
+
+  it('fails at once if the server dies', async () => {
+    const server = await start({ slow: ({ response }) => void beginEvents(response) })
+    const gateway = await create(server.url)
+    const slow = call(gateway, 'slow')
+    await vi.waitFor(() => expect(server.log).toContain('POST tools/call'))
+    await sleep(50)
+    await server.stop()
+    expect(await slow).toBe(LOST)
+  })
+
+  it('fails at once for other requests too', async () => {
+    const server = await start({ 'resources/read': drop })
+    const client = await connect(await create(server.url))
+    await expect(client.readResource({ uri: 'note://a' })).rejects.toThrow(
+      'The connection to the server was lost during the request.',
+    )
+  })
+
+  it('is resumed if the server gives its events ids', async () => {
+    let id: unknown
+    const server = await start({
+      slow({ message, response }) {
+        id = message.id
+        beginEvents(response)(undefined, 'first')
+        setTimeout(() => response.end(), 50)
+      },
+      'resume first'({ response }) {
+        const content = [{ type: 'text', text: 'resumed' }]
+        response.end(`id: second\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content } })}\n\n`)
+      },
+    })
+    expect(await call(await create(server.url), 'slow')).toBe('resumed')
+    expect(server.countOf('POST tools/call')).toBe(1)
+  })
+
+  it('fails at once on a server with one stream for all answers', async () => {
+    const server = createStreamServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const gateway = await create(`http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`, { type: 'sse' })
+    expect(await call(gateway, 'slow')).toBe(LOST)
+  })
+})
+
+describe('R54 a session over HTTP', () => {
+  it('is ended with the gateway', async () => {
+    const server = await start()
+    const gateway = await create(server.url)
+    await call(gateway, 'echo')
+    await gateway.close()
+    expect([...server.sessions]).toEqual([])
+    expect(server.countOf('DELETE')).toBe(1)
+  })
+
+  it('is ended when the server is idle, and begun again', async () => {
+    const server = await start()
+    const gateway = await create(server.url, { idleSeconds: 1 })
+    await call(gateway, 'echo')
+    await vi.waitFor(() => expect(server.log).toContain('DELETE'), { timeout: 5_000 })
+    expect(await call(gateway, 'echo')).toBe('echo')
+    expect(server.countOf('POST initialize')).toBe(2)
+  })
+
+  it.each([
+    ['refuses to end it', (_: string, response: ServerResponse) => void response.writeHead(405).end()],
+    ['never answers', () => undefined],
+  ])('does not keep the gateway from closing if the server %s', async (_, onDelete) => {
+    const server = await start()
+    server.onDelete = onDelete
+    const gateway = await create(server.url)
+    await call(gateway, 'echo')
+    await gateway.close()
+    expect(server.countOf('DELETE')).toBe(1)
+  })
+})

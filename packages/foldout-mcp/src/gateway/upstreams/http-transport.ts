@@ -1,0 +1,148 @@
+import type { FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
+import type { SignIns } from '../auth/sign-in.ts'
+import type { FilledHttpServer } from '../config/fill-server.ts'
+import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_RESUMES } from './limits.ts'
+
+/** Why a connection over HTTP is of no use any more. */
+export interface Loss {
+  readonly reason: string
+  /** Whether the server cannot be reached at all. Otherwise, it has only forgotten the session. */
+  readonly isDown: boolean
+}
+
+export interface HttpOptions {
+  readonly signIns: SignIns
+  /** Whether the connection has been opened. Before that, the one who opens it handles failures. */
+  isOpen(): boolean
+  /** Called when the connection is of no use any more. It may be called more than once. */
+  onLost(loss: Loss): void
+}
+
+/** Thrown for a request that the server has not run, so that it can be sent again. */
+class UnsentError extends Error {
+  override readonly name = 'UnsentError'
+  readonly code = 'NOT_CONNECTED'
+}
+
+/** Whether a request failed before the server could run it. */
+export function isUnsentError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'NOT_CONNECTED'
+}
+
+export async function createHttpTransport(server: FilledHttpServer, options: HttpOptions): Promise<Transport> {
+  const { SSEClientTransport, SseError, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const { kind, url, headers } = server
+  const signIn = options.signIns.get(server)
+  const shared = { requestInit: { headers: { ...headers } }, ...(signIn && { authProvider: signIn }) }
+  if (kind === 'sse') {
+    const transport = new SSEClientTransport(url, { ...shared, ...(signIn && { fetch: signIn.fetch }) })
+    // Answers arrive only on the stream. A new stream would belong to a new session, which nobody has initialized.
+    return Object.assign(transport, {
+      onerror(error: Error) {
+        if (error instanceof SseError && options.isOpen()) void transport.close()
+      },
+    })
+  }
+  return new StreamableHTTPClientTransport(url, {
+    ...shared,
+    fetch: watchFetch(signIn?.fetch ?? fetch, options),
+    reconnectionOptions: {
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 1.5,
+      maxRetries: MAX_RESUMES,
+    },
+  })
+}
+
+/** Tells the server that a session is no longer needed. Never rejects, and takes a limited time. */
+export async function endSession(transport: Transport): Promise<void> {
+  const { sessionId, terminateSession } = transport as Partial<StreamableHTTPClientTransport>
+  if (sessionId === undefined || !terminateSession) return
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, END_SESSION_MS)))
+  // Some servers do not let clients end sessions.
+  await Promise.race([terminateSession.call(transport).catch(() => undefined), late])
+  clearTimeout(timer)
+}
+
+/** The transport of the SDK does not say that a session or a server is gone, so its requests are watched. */
+function watchFetch(send: FetchLike, { isOpen, onLost }: HttpOptions): FetchLike {
+  /** Whether the server has ever sent events outside of an answer. */
+  let hasStream = false
+  let failedResumes = 0
+  /** After the last attempt, the transport gives up, and nobody would hear the server's notifications. */
+  const countFailedResume = (reason: string): void => {
+    failedResumes++
+    if (hasStream && failedResumes >= MAX_RESUMES) onLost({ reason, isDown: true })
+  }
+  const handleFailure = (error: unknown, isStream: boolean): never => {
+    const reason = describe(error)
+    if (isStream) countFailedResume(reason)
+    if (isStream || !isRefusal(error)) throw error
+    onLost({ reason, isDown: true })
+    throw new UnsentError(reason, { cause: error })
+  }
+  return async (url, init) => {
+    const isStream = init?.method === 'GET'
+    let response: Response
+    try {
+      response = await send(url, init)
+    } catch (error) {
+      if (!isOpen() || init?.signal?.aborted) throw error
+      return handleFailure(error, isStream)
+    }
+    if (isStream && response.ok) {
+      hasStream = true
+      failedResumes = 0
+    }
+    if (response.ok || !isOpen() || init?.method === 'DELETE') return response
+    if (!(await isForgotten(response, init?.headers)) || (isStream && !hasStream)) {
+      if (isStream && !NOT_FAILED.has(response.status)) countFailedResume(`HTTP ${response.status}`)
+      return response
+    }
+    onLost({ reason: 'It has forgotten the session.', isDown: false })
+    throw new UnsentError(await describeRefusal(response))
+  }
+}
+
+/** The statuses of a server that only wants a token, or has no events. */
+const NOT_FAILED: ReadonlySet<number> = new Set([401, 403, 405])
+
+/** Whether a server says that it does not know the session. Some servers do not use the status that the protocol requires. */
+async function isForgotten(response: Response, sent: RequestInit['headers']): Promise<boolean> {
+  if (!new Headers(sent).has('mcp-session-id')) return false
+  if (response.status === 404) return true
+  if (response.status !== 400) return false
+  const text = await response.clone().text()
+  return /\bsession\b|not initialized/i.test(text)
+}
+
+async function describeRefusal(response: Response): Promise<string> {
+  const text = await response.text().catch(() => '')
+  return `HTTP ${response.status} ${text.trim().slice(0, KEPT_STDERR_CHARACTERS)}`.trim()
+}
+
+/** Failures to connect. After these, the server cannot have read the request. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && REFUSALS.has(cause.code)
+}
+
+/** `fetch` itself only says that it failed. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  // Without a message, it has several causes: one for each address of the host.
+  const [first] = cause instanceof AggregateError ? (cause.errors as readonly unknown[]) : [cause]
+  return first instanceof Error ? first.message : error.message
+}
