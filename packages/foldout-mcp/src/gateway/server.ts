@@ -268,6 +268,11 @@ export class GatewayServer {
     await Promise.all([this.#pins.close(), this.#upstreams.close()])
   }
 
+  /** Called when a client's folders have changed. */
+  changeRoots(client: string): void {
+    this.#upstreams.changeRoots(client)
+  }
+
   /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     await this.#upstreams.release(client)

@@ -87,7 +87,7 @@ export function createFeatures(
     },
     hear(server, method, params, only) {
       const tell = (given: JsonObject): void => {
-        for (const client of clients) if (only === undefined || client.id === only) client.hear(method, given, server)
+        for (const client of clients) if (only === undefined || client.id === only) client.pass(method, given, server)
       }
       if (method !== 'notifications/resources/updated') return tell(params)
       for (const [uri, route] of parts.routes)
@@ -183,12 +183,18 @@ class ClientFeatures implements McpFeatures {
     for (const listener of this.#listeners) listener(notification)
   }
 
-  /** Passes on the notifications that concern this client. */
-  hear(method: string, params: JsonObject, server: GatewayServer): void {
+  /** Passes on the notifications of servers that concern this client. */
+  pass(method: string, params: JsonObject, server: GatewayServer): void {
     if (method === 'notifications/resources/updated' && !this.#watched.has(String(params['uri']))) return
     const wish = { era: this.#client.era, logLevel: this.#level }
     if (method === 'notifications/message' && !wantsLog(wish, params['level'], server.logLevel)) return
     this.tell({ method, params })
+  }
+
+  /** Servers that were told the client's folders must not keep using the old ones. */
+  hear({ method }: FeatureNotification): void {
+    if (method !== 'notifications/roots/list_changed') return
+    for (const server of this.#parts.getServers()) server.changeRoots(this.id)
   }
 
   subscribe(listener: (notification: FeatureNotification) => void): () => void {

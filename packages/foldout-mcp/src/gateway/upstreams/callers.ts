@@ -42,6 +42,10 @@ export interface Caller extends LogWish {
   readonly client: string
   /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
+  /** What the client has declared. */
+  readonly capabilities: JsonObject
+  /** How many of its questions the client has not answered yet. */
+  waiting: number
   /** Sends the client a notification about its call. */
   notify(method: string, params: JsonObject): void
 }
@@ -59,9 +63,21 @@ export class Callers {
     return () => this.#running.delete(caller)
   }
 
-  /** @throws Error that says why nobody can be asked. */
+  /** The running calls, in the order in which they began. */
+  list(): readonly Caller[] {
+    return [...this.#running]
+  }
+
+  /**
+   * The client that a question is for. A call that waits for its client has asked its question, so another question comes from
+   * another call, unless all of them wait.
+   *
+   * @throws Error that says why nobody can be asked.
+   */
   getOnly(): Caller {
-    const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
+    const running = this.list()
+    const active = running.filter(({ waiting }) => waiting === 0)
+    const clients = new Map((active.length > 0 ? active : running).map((caller) => [caller.client, caller]))
     const [only, second] = clients.values()
     if (!only) throw new Error('No client with a running call can be asked.')
     if (second) throw new Error('Several clients have running calls. Set isolate to true to give each its own process.')

@@ -13,6 +13,8 @@ import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http-transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
+import { answerServer } from './questions.ts'
+import type { Roots } from './roots.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { Load } from './load.ts'
@@ -57,6 +59,8 @@ export interface ConnectionOptions {
   readonly onError: (error: unknown) => void
   /** The callers that can answer the server's questions. */
   readonly callers: Callers
+  /** What the server knows of its clients' folders. */
+  readonly roots: Roots
   /** Rewrites the server's question for the client. */
   readonly translate: (params: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Called with the server's notifications, except for changed lists. */
@@ -127,7 +131,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
       { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
     )
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
-      answerServer(options.callers, method, options.translate(params ?? {}), mcpReq.signal)
+      answerServer(options, method, options.translate(params ?? {}), mcpReq.signal)
     await client.connect(created, { timeout: timeoutMs, signal })
     return client
   }
@@ -231,25 +235,6 @@ const LIST_CHANGES: ReadonlySet<string> = new Set([
   'notifications/resources/list_changed',
   'notifications/prompts/list_changed',
 ])
-
-/** Asks the client whose call is running. */
-async function answerServer(
-  callers: Callers,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-) {
-  const isRoots = method === 'roots/list'
-  // Servers ask for the roots when they start, which may be before any client has called.
-  if (isRoots && callers.isEmpty) return { roots: [] }
-  const { ask, client } = callers.getOnly()
-  // The user may finish with a page long after the call has ended.
-  if (ask && typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client)
-  // The server may withdraw its question.
-  if (ask) return ask(method, params, signal)
-  if (isRoots) return { roots: [] }
-  throw new Error(`The client cannot be asked for ${method}.`)
-}
 
 function toMap(tools: readonly RawTool[]): ReadonlyMap<string, RawTool> {
   return new Map(tools.map((tool) => [tool.name, tool]))

@@ -97,6 +97,15 @@ export const HELD_MS = 600_000
  */
 export const MAX_PROCESSES = 64
 
+/** How long a call waits until its server has asked for the client's folders, after it was told that they have changed. */
+export const ROOTS_ASKED_MS = 1_000
+
+/** How long a call waits until its client has named these folders. */
+export const ROOTS_ANSWERED_MS = 5_000
+
+/** How long a server gets to apply the folders before it gets the call. */
+export const ROOTS_TAKEN_MS = 50
+
 /** How many tasks of one server the gateway remembers. One more removes the oldest. */
 export const MAX_TASKS = 1_000
 

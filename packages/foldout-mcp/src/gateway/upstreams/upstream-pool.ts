@@ -77,12 +77,19 @@ export class UpstreamPool {
   /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     const scope = toScope(client)
+    for (const { roots } of this.#upstreams.values()) roots.forget(client.id)
     // A principal, or a client without a connection, may come back.
     if (scope === SHARED || client.isShared || client.principal !== undefined) return
     const keys = this.#scopes.get(scope) ?? []
     this.#scopes.delete(scope)
     this.#roots.delete(client.id)
     await Promise.all(Array.from(keys, (key) => this.#end(key)))
+  }
+
+  /** Asks a client for its folders again at its next call. */
+  changeRoots(client: string): void {
+    this.#roots.delete(client)
+    for (const { roots } of this.#upstreams.values()) roots.change(client)
   }
 
   async close(): Promise<void> {

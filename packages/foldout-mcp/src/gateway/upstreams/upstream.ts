@@ -13,6 +13,7 @@ import { isUnsentError, type Loss } from './http-transport.ts'
 import type { Snapshot } from './snapshot.ts'
 import { HeldCalls, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
+import { Roots } from './roots.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
 
 /**
@@ -68,6 +69,8 @@ export interface UpstreamOptions extends Pick<
  * a failure. It never runs more than its share of calls, so that it slows down only its own callers.
  */
 export class Upstream {
+  /** What the server knows of its clients' folders. */
+  readonly roots = new Roots()
   readonly #server: ServerConfig
   readonly #options: UpstreamOptions
   readonly #uses: Uses
@@ -81,8 +84,6 @@ export class Upstream {
   /** Set while the server runs. */
   #running: Connection | undefined
   readonly #replaced = new WeakSet<Connection>()
-  /** The client whose folders the server was told to ask for. */
-  #rootsFrom: string | undefined
 
   constructor(server: ServerConfig, options: UpstreamOptions) {
     this.#server = server
@@ -145,14 +146,21 @@ export class Upstream {
     send: (connection: Connection, context: CallContext) => Promise<Readonly<Record<string, unknown>>>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const { peer, client } = context
+    const use = (inner: CallContext, ask: Ask | undefined): Promise<Readonly<Record<string, unknown>>> =>
+      this.use(
+        async (connection) => {
+          await this.#offerRoots(connection, inner)
+          return send(connection, inner)
+        },
+        { ...inner, ask },
+      )
     const run = async (inner: CallContext, ask: Ask | undefined): Promise<CallResult> => ({
       content: [],
-      sent: await this.use((connection) => send(connection, inner), { ...inner, ask }),
+      sent: await use(inner, ask),
     })
     const key = toHeldKey(client, method)
     const isHeld = peer?.input !== undefined && this.#held.has(peer.input)
-    if (!isHeld && (peer?.era !== 'modern' || this.#options.getEra() === 'modern'))
-      return this.use((connection) => send(connection, context), { ...context, ask: peer?.ask })
+    if (!isHeld && (peer?.era !== 'modern' || this.#options.getEra() === 'modern')) return use(context, peer?.ask)
     const result = await (isHeld && peer?.input
       ? this.#held.resume(key, peer.input, context)
       : this.#held.start(key, context, run))
@@ -212,7 +220,7 @@ export class Upstream {
     check: CheckTool,
   ): Promise<CallResult> {
     const { name, timeoutMs } = this.#server
-    if (this.#hasNewRoots(context)) await this.#offerRoots(context)
+    await this.#offerRoots(connection, context)
     // Nothing is awaited between the check and the call.
     const running = connection.tools.get(tool)
     const call = running?.call
@@ -228,17 +236,9 @@ export class Upstream {
     return result
   }
 
-  #hasNewRoots({ client, peer }: CallContext): boolean {
-    return (
-      client !== undefined && peer?.ask !== undefined && 'roots' in peer.capabilities && this.#rootsFrom !== client.id
-    )
-  }
-
-  /** A server that started before this client had called has not heard of the folders that the client works in. */
-  async #offerRoots({ client }: CallContext): Promise<void> {
-    this.#rootsFrom = client?.id
-    const connection = await this.#connection
-    await connection?.client.notification({ method: 'notifications/roots/list_changed' }).catch(() => undefined)
+  /** Before a client uses the server, the server has to know the folders that this client allows. */
+  async #offerRoots(connection: Connection, context: CallContext): Promise<void> {
+    if (this.roots.isNews(context)) await this.roots.offer(connection, context)
   }
 
   /** Passes a log on to the clients whose calls are running; says whether there are any. */
@@ -322,6 +322,7 @@ export class Upstream {
       const filled = own.kind === 'stdio' ? own : { ...own, headers: mergeHeaders(own.headers, headers) }
       // Before the server can say any of them.
       secrets.add(findServerSecrets(filled), this.#options.secretOrigin)
+      this.roots.reset()
       const connection = await openConnection(filled, {
         timeoutMs,
         callTimeoutMs: this.#server.timeoutMs,
@@ -335,13 +336,13 @@ export class Upstream {
         onChange: ({ snapshot }) => onSnapshot(snapshot),
         onLost: (lost, loss) => this.#lose(lost, loss),
         callers: this.#uses.callers,
+        roots: this.roots,
         onNotification: this.#options.onNotification,
         translate: this.#options.translate,
       })
       await this.#options.prepare(connection).catch(onError)
       this.#running = connection
       this.#failed = undefined
-      this.#rootsFrom = undefined
       void connection.closed.then(() => this.#leave(connection))
       onSnapshot(connection.snapshot)
       onState(this.state)

@@ -1,5 +1,5 @@
 import type { CallContext } from 'foldout/catalog'
-import { Callers, type Ask } from './callers.ts'
+import { Callers, type Ask, type Caller } from './callers.ts'
 import { MAX_HELD } from './limits.ts'
 
 /** The client that a use is for. */
@@ -56,14 +56,17 @@ export class Uses {
   }
 
   async #finish<Result>(work: () => Promise<Result>, { client, peer, ask }: UseContext): Promise<Result> {
-    const leave = this.callers.add({
+    const caller: Caller = {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
-      ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
+      ask: ask && ((method, params, asking) => this.#whileAsking(caller, () => ask(method, params, asking))),
+      capabilities: peer?.capabilities ?? {},
+      waiting: 0,
       era: peer?.era,
       logLevel: peer?.logLevel,
       notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
-    })
+    }
+    const leave = this.callers.add(caller)
     try {
       return await work()
     } finally {
@@ -74,14 +77,16 @@ export class Uses {
   }
 
   /** A call that waits for a client does not keep others from running. */
-  async #whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  async #whileAsking<Answer>(caller: Caller, ask: () => Promise<Answer>): Promise<Answer> {
     if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
     this.#asking++
+    caller.waiting++
     this.#turns.addRoom(1)
     try {
       return await ask()
     } finally {
       this.#asking--
+      caller.waiting--
       this.#turns.addRoom(-1)
     }
   }

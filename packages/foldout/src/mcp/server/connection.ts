@@ -5,7 +5,14 @@ import { readCapabilities } from './legacy/description.ts'
 import { readWatched } from './features.ts'
 import { LegacyClient } from './legacy/legacy-client.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
-import { isInitialized, isNotification, isPlainCall, isPlainInitialize, isPlainQuestion } from './legacy/messages.ts'
+import {
+  isInitialized,
+  isNotification,
+  isPlainCall,
+  isPlainInitialize,
+  isPlainQuestion,
+  toNotification,
+} from './legacy/messages.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { checkServerSdk, loadServerSdk, loadStdioSdk, type ServerSdk } from './sdk.ts'
 import { createModernServer, createSdkServer } from './sdk-server.ts'
@@ -111,7 +118,8 @@ class Connection implements McpConnection {
     if (client.calls.cancel(message)) return true
     // Without the SDK, nothing else is running that a notification could be about.
     if (this.#waking || !isNotification(message)) return false
-    if (isInitialized(message) && this.#handshake.length === 1) this.#handshake.push(message)
+    if (!isInitialized(message)) client.handlers.hear(toNotification(message))
+    else if (this.#handshake.length === 1) this.#handshake.push(message)
     return true
   }
 

@@ -37,6 +37,8 @@ export interface McpFeatures {
    * clients send `resources/subscribe` instead.
    */
   listen?(uris: readonly string[], context: Pick<FeatureContext, 'client'>): () => void
+  /** Called with the client's notifications that are not about its requests, such as changed roots. */
+  hear?(notification: FeatureNotification): void
   /** Calls a listener with every notification for the client. Returns a function that stops it. */
   subscribe?(listener: (notification: FeatureNotification) => void): () => void
 }
@@ -55,7 +57,7 @@ export interface FeatureRequest {
 }
 
 /**
- * A notification for clients.
+ * A notification for clients, or of a client.
  *
  * @example
  * ```ts

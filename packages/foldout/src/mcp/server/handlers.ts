@@ -45,6 +45,8 @@ export interface ClientHandlers {
   answer(request: JSONRPCRequest, context: ServerContext): Promise<Result>
   /** Whether a method is known. */
   has(method: string): boolean
+  /** Passes a notification of the client on to the features. */
+  hear(notification: FeatureNotification): void
   /** Applies another machine's notes about the client. */
   refresh(): Promise<void>
   /** Stops notifying the client. */
@@ -82,6 +84,7 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
       throw new RequestError('method-not-found', 'Method not found')
     },
     has: (method) => method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true)),
+    hear: (notification) => features?.hear?.(notification),
     async refresh() {
       exposed.refresh?.()
       await state.apply()

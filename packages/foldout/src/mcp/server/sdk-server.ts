@@ -1,6 +1,7 @@
 import type { JSONRPCRequest, ListToolsResult, RequestId, Server } from '@modelcontextprotocol/server'
 import { LIST_TTL_MS, PAGE_SIZE } from '../limits.ts'
 import { describeServer } from './legacy/description.ts'
+import { toNotification } from './legacy/messages.ts'
 import { createHandlers, type ClientHandlers, type ClientLink, type HandlerUse } from './handlers.ts'
 import { answerLibrary } from './library.ts'
 import type { ServeMcpOptions } from './options.ts'
@@ -51,6 +52,7 @@ export function createSdkServer(parts: ServerParts, handlers: ClientHandlers, me
   if (method === undefined || handlers.has(method))
     server.fallbackRequestHandler = (request, context) => handlers.answer(request, context)
   if (view.client.era === 'legacy') keepNotFound(server)
+  server.fallbackNotificationHandler = async (heard) => handlers.hear(toNotification(heard))
   return server
 }
 

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { PROTOCOL_PREFIX } from '../../keys.ts'
+import type { FeatureNotification } from '../features.ts'
 
 /** The versions before 2026-07-28, newest first. A client that names another version gets the newest. */
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
@@ -39,6 +40,14 @@ function isPlainCapability(value: unknown): boolean {
 
 export function isNotification(message: unknown): message is JSONRPCNotification {
   return isPlainObject(message) && typeof message['method'] === 'string' && message['id'] === undefined
+}
+
+/** A notification without the fields of JSON-RPC. */
+export function toNotification({
+  method,
+  params,
+}: Pick<JSONRPCNotification, 'method' | 'params'>): FeatureNotification {
+  return { method, ...(params ? { params } : {}) }
 }
 
 export function isInitialized(message: unknown): message is JSONRPCNotification {

@@ -1,0 +1,81 @@
+// A legacy server that asks its client: for folders, which it keeps, and for whatever a call tells it to.
+import { createInterface } from 'node:readline'
+
+const TOOLS = ['folders', 'ask', 'ask_later', 'get_answer', 'crash', 'report', 'reason', 'fail']
+const inputSchema = { type: 'object' }
+const waiting = new Map()
+let count = 0
+let folders = []
+let answer = 'none'
+let reason = 'none'
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const toText = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] })
+
+function ask(method, params = {}) {
+  const id = `question-${++count}`
+  send({ id, method, params })
+  return new Promise((resolve) => waiting.set(id, resolve))
+}
+
+async function askForFolders() {
+  const { result } = await ask('roots/list')
+  // A real server checks that they exist.
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  if (result) folders = result.roots.map(({ uri }) => uri)
+}
+
+async function askInBackground({ method, params }) {
+  const { result, error } = await ask(method, params)
+  answer = result ?? error
+}
+
+async function call({ name, arguments: args, _meta }, id) {
+  if (name === 'folders') return toText(folders)
+  if (name === 'ask') {
+    const { result, error } = await ask(args.method, args.params)
+    return toText(result ?? error)
+  }
+  if (name === 'ask_later') {
+    setTimeout(() => void askInBackground(args), 50)
+    return toText('soon')
+  }
+  if (name === 'get_answer') return toText(answer)
+  if (name === 'crash') process.exit(1)
+  if (name === 'report') {
+    const { progressToken } = _meta
+    send({ method: 'notifications/progress', params: { progressToken, progress: 1, _meta: { note: 'first' } } })
+    return toText('reported')
+  }
+  if (name === 'reason') {
+    if (args.isAsked) return toText(reason)
+    waiting.set(`call ${id}`, undefined)
+    return new Promise(() => {})
+  }
+  return { content: [{ type: 'text', text: 'x'.repeat(args.characters) }], isError: true }
+}
+
+async function getResult({ id, method, params }) {
+  const capabilities = { tools: {}, resources: { subscribe: true } }
+  const { protocolVersion } = params ?? {}
+  if (method === 'initialize') return { protocolVersion, capabilities, serverInfo: { name: 'asking', version: '1' } }
+  if (method === 'tools/list') return { tools: TOOLS.map((name) => ({ name, description: name, inputSchema })) }
+  if (method === 'resources/list') return { resources: [{ uri: 'note://a', name: 'a' }] }
+  if (method === 'resources/templates/list') return { resourceTemplates: [] }
+  return method === 'tools/call' ? call(params, id) : {}
+}
+
+async function answerRequest(request) {
+  const { id, method, params } = request
+  send({ id, result: await getResult(request) })
+  if (method === 'resources/subscribe') send({ method: 'notifications/resources/updated', params: { uri: params.uri } })
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const message = JSON.parse(line)
+  const { id, method, params } = message
+  if (method === undefined) waiting.get(id)?.(message)
+  else if (id !== undefined) void answerRequest(message)
+  else if (method === 'notifications/cancelled') reason = params.reason
+  else if (['notifications/initialized', 'notifications/roots/list_changed'].includes(method)) void askForFolders()
+})

@@ -1,0 +1,149 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
+import type { ServerDefinition } from '../config/definition.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+
+const SERVER = join(import.meta.dirname, 'asking-server.fixtures.mjs')
+
+let folder: string
+let closing: (() => Promise<unknown>)[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-questions-'))
+  closing = []
+})
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+  await removeFolder(folder)
+})
+
+async function create(more: ServerDefinition = {}): Promise<Gateway> {
+  const server = { command: process.execPath, args: [SERVER], ...more }
+  const gateway = await createGateway({ mcpServers: { a: server }, expose: 'all' }, { cache: join(folder, 'cache') })
+  closing.push(() => gateway.close())
+  await gateway.ready()
+  return gateway
+}
+
+type Mode = 'legacy' | 'auto'
+
+async function connect(gateway: Gateway, mode: Mode, capabilities: object = {}): Promise<Client> {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode }, capabilities, inputRequired: { autoFulfill: mode === 'auto' } },
+  )
+  await client.connect(new StreamableHTTPClientTransport(new URL((await gateway.http()).url)))
+  closing.push(() => client.close())
+  return client
+}
+
+async function call(client: Client, name: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  const { content } = await client.callTool({ name, arguments: args })
+  return JSON.parse((content[0] as { readonly text: string }).text)
+}
+
+const FORM = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } }
+const PAGE = { mode: 'url', message: 'Go there.', url: 'https://example.com', elicitationId: 'page-1' }
+const SAMPLE = { messages: [], maxTokens: 1 }
+const ACCEPTED = { action: 'accept', content: {} } as const
+
+describe.each(['legacy', 'auto'] as const)('R53 a client in the era %s', (mode) => {
+  it.each([
+    ['elicitation/create', FORM, {}, { code: -32_601, message: 'The client does not support elicitation.' }],
+    [
+      'elicitation/create',
+      PAGE,
+      { elicitation: {} },
+      { code: -32_602, message: "The client does not support elicitation in the mode 'url'." },
+    ],
+    [
+      'elicitation/create',
+      FORM,
+      { elicitation: { url: {} } },
+      { code: -32_602, message: "The client does not support elicitation in the mode 'form'." },
+    ],
+    ['sampling/createMessage', SAMPLE, {}, { code: -32_601, message: 'The client does not support sampling.' }],
+    [
+      'sampling/createMessage',
+      { ...SAMPLE, tools: [] },
+      { sampling: {} },
+      { code: -32_602, message: 'The client does not support sampling with tools.' },
+    ],
+    ['roots/list', {}, {}, { roots: [] }],
+  ])('is not asked for what it has not declared: %s %j with %j', async (method, params, capabilities, answer) => {
+    const client = await connect(await create(), mode, capabilities)
+    expect(await call(client, 'ask', { method, params })).toEqual(answer)
+  })
+
+  it('is asked for forms if it declares elicitation without a mode', async () => {
+    const client = await connect(await create(), mode, { elicitation: {} })
+    client.setRequestHandler('elicitation/create', async () => ACCEPTED)
+    expect(await call(client, 'ask', { method: 'elicitation/create', params: FORM })).toEqual(ACCEPTED)
+  })
+})
+
+describe('R53 a modern client that never answers', () => {
+  it('does not keep other clients from being asked', async () => {
+    const gateway = await create()
+    const gone = await connect(gateway, 'auto', { elicitation: {} })
+    const question = { method: 'elicitation/create', params: FORM }
+    const asked = await gone.request({ method: 'tools/call', params: { name: 'ask', arguments: question } }, {
+      allowInputRequired: true,
+    } as never)
+    expect(asked).toMatchObject({ resultType: 'input_required' })
+    for (const mode of ['legacy', 'auto'] as const) {
+      const client = await connect(gateway, mode, { elicitation: {} })
+      client.setRequestHandler('elicitation/create', async () => ACCEPTED)
+      expect(await call(client, 'ask', question)).toEqual(ACCEPTED)
+    }
+  })
+})
+
+describe("R53 a client's folders", () => {
+  async function connectWith(gateway: Gateway, uris: readonly string[]): Promise<Client> {
+    const client = await connect(gateway, 'legacy', { roots: { listChanged: true } })
+    client.setRequestHandler('roots/list', async () => ({ roots: uris.map((uri) => ({ uri })) }))
+    return client
+  }
+
+  it('are known to the server before the first call', async () => {
+    const client = await connectWith(await create(), ['file:///one'])
+    expect(await call(client, 'folders')).toEqual(['file:///one'])
+  })
+
+  it('are known to a server that the first call starts', async () => {
+    await (await create()).close()
+    const client = await connectWith(await create(), ['file:///one'])
+    expect(await call(client, 'folders')).toEqual(['file:///one'])
+  })
+
+  it('are those of the client that calls, also if several share the server', async () => {
+    const gateway = await create()
+    const [first, second] = [await connectWith(gateway, ['file:///one']), await connectWith(gateway, ['file:///two'])]
+    const seen: unknown[] = []
+    for (const client of [first, second, first]) seen.push(await call(client, 'folders'))
+    expect(seen).toEqual([['file:///one'], ['file:///two'], ['file:///one']])
+  })
+
+  it('are asked for once', async () => {
+    const gateway = await create()
+    const client = await connect(gateway, 'legacy', { roots: { listChanged: true } })
+    const list = vi.fn(async () => ({ roots: [{ uri: 'file:///one' }] }))
+    client.setRequestHandler('roots/list', list)
+    await Promise.all([call(client, 'folders'), call(client, 'folders')])
+    await call(client, 'folders')
+    expect(list).toHaveBeenCalledTimes(1)
+  })
+
+  it('are asked for again when they have changed', async () => {
+    const uris = ['file:///one']
+    const client = await connectWith(await create(), uris)
+    expect(await call(client, 'folders')).toEqual(['file:///one'])
+    uris[0] = 'file:///two'
+    await client.sendRootsListChanged()
+    expect(await call(client, 'folders')).toEqual(['file:///two'])
+  })
+})

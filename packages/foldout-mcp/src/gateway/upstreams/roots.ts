@@ -1,0 +1,142 @@
+import type { CallContext } from 'foldout/catalog'
+import type { JsonObject } from '../fields.ts'
+import type { Ask, Caller, Callers } from './callers.ts'
+import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from './limits.ts'
+
+/** The part of a connection that tells the server about folders. */
+interface Notified {
+  readonly client: {
+    notification(notification: { readonly method: 'notifications/roots/list_changed' }): Promise<void>
+    ping(options: { readonly timeout: number }): Promise<unknown>
+  }
+}
+
+/** A client whose folders the server is told about. */
+interface Offer {
+  /** Changes with the client, and with the client's folders. */
+  readonly key: string
+  readonly ask: Ask
+}
+
+const NONE: JsonObject = { roots: [] }
+
+/**
+ * The folders that a server may use: those of the client that called it last. A server asks for them when it starts, which may be
+ * before any client has called, and again after it was told that they have changed.
+ */
+export class Roots {
+  /** The offer that the server knows. */
+  #known: string | undefined
+  /** How often the folders of each client have changed. */
+  readonly #changes = new Map<string, number>()
+  #current: Offer | undefined
+  #last: Promise<void> = Promise.resolve()
+  /** Whether the server has ever asked, and whether it asks when it is told of a change. */
+  #hasAsked = false
+  #isDeaf = false
+  /** The questions of the server that are being answered. */
+  readonly #answering = new Set<Promise<JsonObject>>()
+  #onAsked: (() => void) | undefined
+
+  /** Forgets what a server knew that has ended. */
+  reset(): void {
+    this.#known = undefined
+    this.#hasAsked = false
+    this.#isDeaf = false
+    this.#answering.clear()
+  }
+
+  /** Offers a client's folders again at its next call, because they have changed. */
+  change(client: string): void {
+    this.#changes.set(client, (this.#changes.get(client) ?? 0) + 1)
+  }
+
+  /** Forgets a client that has gone. */
+  forget(client: string): void {
+    this.#changes.delete(client)
+  }
+
+  /** Answers the server's question. */
+  answer(callers: Callers, signal: AbortSignal): Promise<JsonObject> {
+    this.#hasAsked = true
+    this.#isDeaf = false
+    const offer = this.#current ?? this.#findOffer(callers)
+    const answer = offer ? this.#ask(offer, signal) : Promise.resolve(NONE)
+    this.#answering.add(answer)
+    const forget = (): boolean => this.#answering.delete(answer)
+    answer.then(forget, forget)
+    this.#onAsked?.()
+    return answer
+  }
+
+  async #ask({ key, ask }: Offer, signal: AbortSignal): Promise<JsonObject> {
+    this.#known = key
+    try {
+      return await ask('roots/list', {}, signal)
+    } catch (error) {
+      // It is offered again.
+      if (this.#known === key) this.#known = undefined
+      throw error
+    }
+  }
+
+  /** The client that called last, among those that have folders. */
+  #findOffer(callers: Callers): Offer | undefined {
+    const caller = callers.list().findLast(({ ask, capabilities }) => ask && 'roots' in capabilities)
+    return caller?.ask && { key: this.#toKey(caller), ask: caller.ask }
+  }
+
+  #toKey({ client }: Pick<Caller, 'client'>): string {
+    return `${this.#changes.get(client) ?? 0} ${client}`
+  }
+
+  /** Whether a call has to wait until the server knows the folders of its client. */
+  isNews({ client, peer }: CallContext): boolean {
+    if (!client || !peer?.ask || !('roots' in peer.capabilities)) return false
+    return this.#answering.size > 0 || this.#known !== this.#toKey({ client: client.id })
+  }
+
+  /** Tells the server about the folders of a call's client, and waits until it has asked for them. Never rejects. */
+  offer(connection: Notified, { client, peer }: CallContext): Promise<void> {
+    if (!client || !peer?.ask) return Promise.resolve()
+    const offer = { key: this.#toKey({ client: client.id }), ask: peer.ask }
+    this.#last = this.#last.then(() => this.#offerNow(connection, offer).catch(() => undefined))
+    return this.#last
+  }
+
+  async #offerNow({ client }: Notified, offer: Offer): Promise<void> {
+    if (this.#known === offer.key) return this.#settle(client)
+    const isAwaited = this.#hasAsked && !this.#isDeaf
+    this.#current = offer
+    try {
+      const asked = new Promise<void>((resolve) => (this.#onAsked = resolve))
+      await client.notification({ method: 'notifications/roots/list_changed' })
+      // A server that does not ask has no use for folders, or asks whenever it needs them.
+      this.#known = offer.key
+      if (!isAwaited) return
+      this.#isDeaf = true
+      await Promise.race([asked, sleep(ROOTS_ASKED_MS)])
+      await this.#settle(client)
+    } finally {
+      this.#current = undefined
+      this.#onAsked = undefined
+    }
+  }
+
+  /** Waits until the server has its answer. Then it needs a moment to apply the folders, and does not say when it has. */
+  async #settle(client: Notified['client']): Promise<void> {
+    if (this.#answering.size === 0) return
+    const answered = Promise.allSettled(this.#answering)
+    await Promise.race([answered, sleep(ROOTS_ANSWERED_MS)])
+    // The answer is sent after this turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    await client.ping({ timeout: ROOTS_ASKED_MS }).catch(() => undefined)
+    await sleep(ROOTS_TAKEN_MS)
+  }
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+}
