@@ -18,6 +18,8 @@ export interface ToolProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
+  /** Further data of the server, passed on unchanged. */
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 /**

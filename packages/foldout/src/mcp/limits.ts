@@ -133,10 +133,12 @@ export const MAX_PAGES = 1_000
 export const MAX_DEPTH = 200
 /** How many characters of the data that a server adds to an error message are passed on. */
 export const ERROR_DATA_CHARACTERS = 1_000
-/** How many characters of each text in an error result are passed on. */
-export const ERROR_RESULT_CHARACTERS = 100_000
 /** How many characters of the message of a progress report are passed on. */
 export const PROGRESS_CHARACTERS = 1_000
+/** How many characters of the reason for a cancellation are passed on. */
+export const MAX_REASON = 1_000
+/** The `_meta` of a progress report is passed on up to this size. */
+export const PROGRESS_META_BYTES = 10_000
 /** The time between two requests for a list that its server keeps changing. The first few come sooner. */
 export const RELIST_MS = SECOND
 

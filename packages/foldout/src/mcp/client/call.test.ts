@@ -190,6 +190,26 @@ describe.each(LINES)("a call of a server's tool, with a client of %s", (line) =>
     expect([isUnsent(await running), isUnsent(unsent)]).toEqual([false, true])
   })
 
+  it('R46 gets results that are errors, and data of progress reports, unchanged', async () => {
+    const answer = {
+      isError: true,
+      content: [{ type: 'text', text: 'y'.repeat(200_000), annotations: { priority: 1 } }],
+    }
+    const { tool } = await calling(line, ({ params }, server) => {
+      const { progressToken } = params['_meta'] as { readonly progressToken: number }
+      for (const note of ['short', 'x'.repeat(20_000)])
+        server.notify('notifications/progress', {
+          progressToken,
+          progress: note.length,
+          _meta: { note },
+        })
+      return answer
+    })
+    const seen: ToolProgress[] = []
+    expect(await tool.call!({}, { onProgress: (progress) => seen.push(progress) })).toEqual(answer)
+    expect(seen).toEqual([{ progress: 5, _meta: { note: 'short' } }, { progress: 20_000 }])
+  })
+
   it('R46 says if a call did not reach the server', async () => {
     const { tool, client, calls } = await calling(line, () => ({ content: [] }))
     const refuse = async (): Promise<never> => {

@@ -1,10 +1,10 @@
 import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import type { CallContext, CallInput, CallPeer, CallResult, ToolContent } from '../../catalog/tool.ts'
+import type { CallContext, CallInput, CallPeer, CallResult, ToolContent, ToolProgress } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
-import { isDeeperThan } from '../../core/json/measure.ts'
-import { IDEMPOTENCY_KEY } from '../keys.ts'
+import { MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS, PROGRESS_META_BYTES } from '../limits.ts'
+import { findSizeFault, isDeeperThan } from '../../core/json/measure.ts'
+import { IDEMPOTENCY_KEY, PROTOCOL_PREFIX } from '../keys.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
 import { passMeta } from './meta.ts'
@@ -161,16 +161,26 @@ async function send(
   return client.callTool(params, { ...options, toolDefinition: { name, inputSchema } })
 }
 
+/** What the protocol itself puts there is about this connection. */
+function readProgressMeta(meta: unknown): Pick<ToolProgress, '_meta'> {
+  if (!isPlainObject(meta) || findSizeFault(meta, PROGRESS_META)) return {}
+  const own = Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL_PREFIX))
+  return own.length > 0 ? { _meta: Object.fromEntries(own) } : {}
+}
+
+const PROGRESS_META = { maxBytes: PROGRESS_META_BYTES, maxDepth: MAX_DEPTH }
+
 function progressReporter(
   onProgress: CallContext['onProgress'],
 ): (progress: Readonly<Record<string, unknown>>) => void {
-  return ({ progress, total, message }) => {
+  return ({ progress, total, message, _meta: meta }) => {
     if (typeof progress !== 'number') return
     try {
       onProgress?.({
         progress,
         ...(typeof total === 'number' ? { total } : {}),
         ...(typeof message === 'string' ? { message: cutWithCount(message, PROGRESS_CHARACTERS) } : {}),
+        ...readProgressMeta(meta),
       })
     } catch {
       // A listener that fails does not stop the call.
@@ -200,21 +210,13 @@ function getAnswer(result: unknown, server: string): CallResult {
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
   if (isPlainAnswer(result)) return result
   const { resultType: _era, content, ...rest } = result
-  const pieces = toContent(content)
-  return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }
+  return { ...rest, content: toContent(content) }
 }
 
 /** Whether an answer is one already, so that it need not be copied. */
 function isPlainAnswer(result: Readonly<Record<string, unknown>>): result is CallResult {
-  const { content, isError, resultType } = result
-  return resultType === undefined && isError !== true && Array.isArray(content) && content.every(isContent)
-}
-
-/** An error is made to be read by a model, which has no use for megabytes of it. */
-function cutPiece(piece: ToolContent): ToolContent {
-  const { text } = piece
-  if (typeof text !== 'string' || text.length <= ERROR_RESULT_CHARACTERS) return piece
-  return { ...piece, text: cutWithCount(text, ERROR_RESULT_CHARACTERS) }
+  const { content, resultType } = result
+  return resultType === undefined && Array.isArray(content) && content.every(isContent)
 }
 
 function toContent(content: unknown): readonly ToolContent[] {

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server, ServerContext }
 import type { CallPeer } from '../../../catalog/tool.ts'
 import type { FeatureNotification } from '../features.ts'
 import type { ClientHandlers } from '../handlers.ts'
-import { readCancelled } from './messages.ts'
+import { readCancelled, readReason } from './messages.ts'
 import { toWireError } from '../request-error.ts'
 import type { Stops } from './stops.ts'
 
@@ -63,7 +63,9 @@ export class DirectCalls {
   cancel(message: unknown): boolean {
     const id = readCancelled(message)
     const running = id === undefined ? undefined : this.#running.get(id)
-    running?.abort()
+    const reason = readReason(message)
+    // Without a reason, it is the one of the platform.
+    running?.abort(...(reason === undefined ? [] : [new DOMException(reason, 'AbortError')]))
     return running !== undefined
   }
 

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { PROTOCOL_PREFIX } from '../../keys.ts'
+import { MAX_REASON } from '../../limits.ts'
 import type { FeatureNotification } from '../features.ts'
 
 /** The versions before 2026-07-28, newest first. A client that names another version gets the newest. */
@@ -95,4 +96,11 @@ export function readCancelled(message: unknown): RequestId | undefined {
   if (!isPlainObject(message) || message['method'] !== 'notifications/cancelled') return undefined
   const id = isPlainObject(message['params']) ? message['params']['requestId'] : undefined
   return isId(id) ? id : undefined
+}
+
+/** Why the client cancels a request, if it says so. */
+export function readReason(message: unknown): string | undefined {
+  const params = isPlainObject(message) ? message['params'] : undefined
+  const reason = isPlainObject(params) ? params['reason'] : undefined
+  return typeof reason === 'string' ? reason.slice(0, MAX_REASON) : undefined
 }
