@@ -284,6 +284,7 @@ export class GatewayServer {
       variables: root === undefined ? variables : { ...variables, root },
       prepare: (connection) => this.#prepare(connection),
       translate: (params) => this.tasks.translateQuestion(params, upstream),
+      hasSubscribers: () => this.#watched.size > 0,
       isWatched: () => this.#watched.size > 0 || this.tasks.isRunning,
       secrets,
       secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',

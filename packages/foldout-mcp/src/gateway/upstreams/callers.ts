@@ -289,3 +289,12 @@ const STATE = /^foldout-[0-9a-f]{8}-[0-9a-f-]{27}$/
 function createState(): string {
   return `foldout-${randomUUID()}`
 }
+
+/** The owner of a call. The id of clients without a connection differs between gateways. */
+export function toHeldKey(client: CallContext['client'], what: string): string {
+  return JSON.stringify([client?.isShared ? '' : client?.id, client?.principal, what])
+}
+
+/** The result of an answer to a question that nobody here has asked. */
+export const NOT_HELD =
+  'The answer came too late, or to another gateway than the one that asked. It is not known whether the tool has run; call it again only if it may run twice.'

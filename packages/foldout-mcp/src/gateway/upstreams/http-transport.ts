@@ -1,4 +1,5 @@
 import type { FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
+import { isUnsent } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
 import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_RESUMES } from './limits.ts'
@@ -24,9 +25,11 @@ class UnsentError extends Error {
   readonly code = 'NOT_CONNECTED'
 }
 
-/** Whether a request failed before the server could run it. */
-export function isUnsentError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'NOT_CONNECTED'
+/** Whether a result or an error says that the request has not reached the server. */
+export function hasNotRun(outcome: unknown): boolean {
+  if (typeof outcome !== 'object' || outcome === null) return false
+  const isError = outcome instanceof Error && 'code' in outcome && outcome.code === 'NOT_CONNECTED'
+  return isError || isUnsent(outcome)
 }
 
 export async function createHttpTransport(server: FilledHttpServer, options: HttpOptions): Promise<Transport> {

@@ -147,3 +147,40 @@ describe("R53 a client's folders", () => {
     expect(await call(client, 'folders')).toEqual(['file:///two'])
   })
 })
+
+describe('R54 a server that ends while a client is subscribed to it', () => {
+  it('is started and subscribed to again without a call', async () => {
+    const client = await connect(await create(), 'legacy')
+    const updated = vi.fn()
+    client.setNotificationHandler('notifications/resources/updated', updated)
+    await client.subscribeResource({ uri: 'note://a' })
+    await vi.waitFor(() => expect(updated).toHaveBeenCalledTimes(1))
+    await client.callTool({ name: 'crash', arguments: {} })
+    await vi.waitFor(() => expect(updated).toHaveBeenCalledTimes(2), { timeout: 10_000 })
+  })
+})
+
+describe.each(['legacy', 'auto'] as const)('R46 a call by a client in the era %s', (mode) => {
+  it('gets the data of progress reports, and errors of any length', async () => {
+    const client = await connect(await create(), mode)
+    const onprogress = vi.fn()
+    await client.callTool({ name: 'report', arguments: {} }, { onprogress })
+    expect(onprogress).toHaveBeenCalledWith(expect.objectContaining({ progress: 1, _meta: { note: 'first' } }))
+    const failed = await client.callTool({ name: 'fail', arguments: { characters: 200_000 } })
+    expect(failed.isError).toBe(true)
+  })
+})
+
+describe('R46 a call that a client cancels', () => {
+  it("is cancelled at the server for the client's reason", async () => {
+    const client = await connect(await create(), 'legacy')
+    const stop = new AbortController()
+    const waiting = client.callTool({ name: 'reason', arguments: {} }, { signal: stop.signal }).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    stop.abort('The user has changed the subject.')
+    await waiting
+    await vi.waitFor(async () =>
+      expect(await call(client, 'reason', { isAsked: true })).toBe('The user has changed the subject.'),
+    )
+  })
+})

@@ -1,6 +1,7 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client'
 import { requestFromMcp } from 'foldout/mcp'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
+import { pause } from './pause.ts'
 
 /** A connection's subscriptions at its server. */
 export interface Subscriptions {
@@ -113,12 +114,4 @@ class ModernSubscriptions implements Subscriptions {
       }
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    timer.unref()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -1,5 +1,4 @@
 import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
-import { isUnsent } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
@@ -7,11 +6,12 @@ import type { Variables } from '../config/variables.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets } from '../policy/find-secrets.ts'
 import type { SecretOrigin, Secrets } from '../policy/secrets.ts'
+import { Backoff, createPauseError, Restorer, type Failure } from './backoff.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
-import { isUnsentError, type Loss } from './http-transport.ts'
+import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import { hasNotRun, type Loss } from './http-transport.ts'
 import type { Snapshot } from './snapshot.ts'
-import { HeldCalls, type Ask } from './callers.ts'
+import { HeldCalls, NOT_HELD, toHeldKey, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
 import { Roots } from './roots.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
@@ -60,6 +60,8 @@ export interface UpstreamOptions extends Pick<
   readonly turn: Turn
   /** Whether someone is subscribed to the server, so that it is not idle. */
   isWatched(): boolean
+  /** Whether someone waits for notifications of the server, so that it must not stay stopped. */
+  hasSubscribers(): boolean
   /** Called with a new connection before anything else uses it. */
   prepare(connection: Connection): Promise<void>
 }
@@ -78,9 +80,9 @@ export class Upstream {
   readonly #ended = new AbortController()
   readonly #held: HeldCalls
   #connection: Promise<Connection> | undefined
-  #failures = 0
   #timeouts = 0
-  #failed: Omit<Extract<UpstreamState, { readonly type: 'failed' }>, 'type'> | undefined
+  readonly #backoff = new Backoff()
+  readonly #restorer: Restorer
   /** Set while the server runs. */
   #running: Connection | undefined
   readonly #replaced = new WeakSet<Connection>()
@@ -94,12 +96,18 @@ export class Upstream {
       onIdle: () => void this.stop(),
     })
     this.#held = new HeldCalls(options.post)
+    this.#restorer = new Restorer(this.#backoff, {
+      isWanted: () => options.hasSubscribers() && !this.#connection,
+      open: () => this.connect(),
+      signal: this.#ended.signal,
+    })
   }
 
   get state(): UpstreamState {
     if (this.#running) return { type: 'running', calls: this.#uses.runCount }
     if (this.#connection) return { type: 'starting' }
-    return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
+    const { failed } = this.#backoff
+    return failed ? { type: 'failed', ...failed } : { type: 'stopped' }
   }
 
   /** Whether it is unused. */
@@ -186,9 +194,9 @@ export class Upstream {
     connection.load.begin()
     try {
       const result = await work(connection)
-      if (!isUnsentResult(result)) return result
+      if (!hasNotRun(result)) return result
     } catch (error) {
-      if (!isUnsentError(error)) throw error
+      if (!hasNotRun(error)) throw error
     } finally {
       connection.load.end()
     }
@@ -210,6 +218,7 @@ export class Upstream {
     this.#replace(connection)
     // A server that has only forgotten the session works.
     if (isDown) this.#pause(reason, { firstMs: 0 })
+    this.#restorer.start()
   }
 
   async #callTool(
@@ -231,8 +240,7 @@ export class Upstream {
     const result = await call(args, context)
     const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
     this.#countTimeout(isTimeout)
-    // It works: the next failure is the first one again.
-    if (!isTimeout && this.#running) this.#failures = 0
+    if (!isTimeout && this.#running) this.#backoff.succeed()
     return result
   }
 
@@ -280,7 +288,8 @@ export class Upstream {
   async connect(): Promise<Connection> {
     if (this.#connection) return this.#connection
     if (this.#ended.signal.aborted) throw new UpstreamError(`The server '${this.#server.name}' was removed.`)
-    if (this.#failed && Date.now() < this.#failed.retryAt) throw this.#toPauseError(this.#failed)
+    const { failed, isPausing } = this.#backoff
+    if (failed && isPausing) throw createPauseError(this.#server.name, failed)
     const opening = this.#options.turn(() => this.#open())
     this.#connection = opening
     this.#options.onState(this.state)
@@ -289,7 +298,7 @@ export class Upstream {
 
   /** Starts the server now, even right after a failure. */
   async retry(): Promise<void> {
-    this.#failed = undefined
+    this.#backoff.clear()
     await this.connect()
   }
 
@@ -342,7 +351,7 @@ export class Upstream {
       })
       await this.#options.prepare(connection).catch(onError)
       this.#running = connection
-      this.#failed = undefined
+      this.#backoff.clear()
       void connection.closed.then(() => this.#leave(connection))
       onSnapshot(connection.snapshot)
       onState(this.state)
@@ -352,10 +361,8 @@ export class Upstream {
       this.#connection = undefined
       const reason = error instanceof Error ? error.message : String(error)
       const needsSignIn = error instanceof Error && error.cause instanceof SignInError
-      // The user may sign in at any moment, and should not have to wait then.
-      if (needsSignIn) this.#failures = 0
-      this.#pause(reason, { needsSignIn })
-      throw error instanceof UpstreamError ? this.#toPauseError(this.#failed ?? { reason, retryAt: 0 }) : error
+      const failure = this.#pause(reason, { needsSignIn })
+      throw error instanceof UpstreamError ? createPauseError(this.#server.name, failure) : error
     }
   }
 
@@ -373,22 +380,13 @@ export class Upstream {
       const ending = connection.getEnding() ?? 'It ended.'
       this.#pause(complaint === '' ? ending : `${ending}\n${complaint}`, { firstMs: 0 })
     } else this.#options.onState(this.state)
+    this.#restorer.start()
   }
 
-  #pause(reason: string, { firstMs = FIRST_PAUSE_MS, needsSignIn = false } = {}): void {
-    const pauseMs = this.#failures === 0 ? firstMs : FIRST_PAUSE_MS * 2 ** (this.#failures - 1)
-    this.#failures++
-    const retryAt = Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS)
-    this.#failed = { reason: this.#options.secrets.hide(reason), retryAt, ...(needsSignIn && { needsSignIn }) }
+  #pause(reason: string, options: Parameters<Backoff['fail']>[1] = {}): Failure {
+    const failure = this.#backoff.fail(this.#options.secrets.hide(reason), options)
     this.#options.onState(this.state)
-  }
-
-  #toPauseError({ reason, retryAt }: { readonly reason: string; readonly retryAt: number }): UpstreamError {
-    const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
-    return new UpstreamError(
-      `the server '${this.#server.name}' cannot be started. ${reason} It will be retried in ${seconds} s at the earliest.`,
-      { reason },
-    )
+    return failure
   }
 
   /** Restarts a server that has stopped answering. */
@@ -404,19 +402,7 @@ export class Upstream {
   }
 }
 
-/** The owner of a call. The id of clients without a connection differs between gateways. */
-function toHeldKey(client: CallContext['client'], what: string): string {
-  return JSON.stringify([client?.isShared ? '' : client?.id, client?.principal, what])
-}
-
-function isUnsentResult(result: unknown): boolean {
-  return typeof result === 'object' && result !== null && isUnsent(result)
-}
-
 /** A failed result that a model can read. */
 function createErrorResult(text: string): CallResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
-
-const NOT_HELD =
-  'The answer came too late, or to another gateway than the one that asked. It is not known whether the tool has run; call it again only if it may run twice.'
