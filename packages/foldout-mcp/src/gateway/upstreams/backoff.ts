@@ -13,14 +13,14 @@ export interface Failure {
 /** How long a server is left alone after failures: longer after each. */
 export class Backoff {
   #failures = 0
-  #failed: Failure | undefined
+  #failure: Failure | undefined
 
-  get failed(): Failure | undefined {
-    return this.#failed
+  get failure(): Failure | undefined {
+    return this.#failure
   }
 
   get isPausing(): boolean {
-    return this.#failed !== undefined && Date.now() < this.#failed.retryAt
+    return this.#failure !== undefined && Date.now() < this.#failure.retryAt
   }
 
   fail(reason: string, { firstMs = FIRST_PAUSE_MS, needsSignIn = false } = {}): Failure {
@@ -29,13 +29,13 @@ export class Backoff {
     const pauseMs = this.#failures === 0 ? firstMs : FIRST_PAUSE_MS * 2 ** (this.#failures - 1)
     this.#failures++
     const retryAt = Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS)
-    this.#failed = { reason, retryAt, ...(needsSignIn && { needsSignIn }) }
-    return this.#failed
+    this.#failure = { reason, retryAt, ...(needsSignIn && { needsSignIn }) }
+    return this.#failure
   }
 
   /** The server has started, or is to be started now. */
   clear(): void {
-    this.#failed = undefined
+    this.#failure = undefined
   }
 
   /** The server works: the next failure is the first one again. */
@@ -71,8 +71,8 @@ export class Restorer {
     const { isWanted, open, signal } = this.#options
     this.#isRunning = true
     // A sign-in starts the server by itself.
-    while (isWanted() && !signal.aborted && !this.#backoff.failed?.needsSignIn) {
-      const leftMs = (this.#backoff.failed?.retryAt ?? 0) - Date.now()
+    while (isWanted() && !signal.aborted && !this.#backoff.failure?.needsSignIn) {
+      const leftMs = (this.#backoff.failure?.retryAt ?? 0) - Date.now()
       await pause(Math.max(FIRST_PAUSE_MS, leftMs), signal)
       // If it fails, the server's state says why.
       if (isWanted() && !signal.aborted) await open().catch(() => undefined)

@@ -9,11 +9,11 @@ import type { SecretOrigin, Secrets } from '../policy/secrets.ts'
 import { Backoff, createPauseError, Restorer, type Failure } from './backoff.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
 import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
-import { hasNotRun, type Loss } from './http-transport.ts'
+import { hasNotRun, type Loss } from './http/transport.ts'
 import type { Snapshot } from './snapshot.ts'
 import { HeldCalls, NOT_HELD, toHeldKey, type Ask } from './callers.ts'
 import type { HeldPost } from './held-post.ts'
-import { Roots } from './roots.ts'
+import { Roots } from './asking/roots.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
 
 /**
@@ -106,8 +106,8 @@ export class Upstream {
   get state(): UpstreamState {
     if (this.#running) return { type: 'running', calls: this.#uses.runCount }
     if (this.#connection) return { type: 'starting' }
-    const { failed } = this.#backoff
-    return failed ? { type: 'failed', ...failed } : { type: 'stopped' }
+    const { failure } = this.#backoff
+    return failure ? { type: 'failed', ...failure } : { type: 'stopped' }
   }
 
   /** Whether it is unused. */
@@ -288,8 +288,8 @@ export class Upstream {
   async connect(): Promise<Connection> {
     if (this.#connection) return this.#connection
     if (this.#ended.signal.aborted) throw new UpstreamError(`The server '${this.#server.name}' was removed.`)
-    const { failed, isPausing } = this.#backoff
-    if (failed && isPausing) throw createPauseError(this.#server.name, failed)
+    const { failure, isPausing } = this.#backoff
+    if (failure && isPausing) throw createPauseError(this.#server.name, failure)
     const opening = this.#options.turn(() => this.#open())
     this.#connection = opening
     this.#options.onState(this.state)

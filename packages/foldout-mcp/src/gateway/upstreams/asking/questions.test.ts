@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { removeFolder } from '../../remove-folder.fixtures.ts'
-import type { ServerDefinition } from '../config/definition.ts'
-import { createGateway, type Gateway } from '../gateway.ts'
+import { removeFolder } from '../../../remove-folder.fixtures.ts'
+import type { ServerDefinition } from '../../config/definition.ts'
+import { createGateway, type Gateway } from '../../gateway.ts'
 
 const SERVER = join(import.meta.dirname, 'asking-server.fixtures.mjs')
 

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../fields.ts'
-import type { Caller, Callers } from './callers.ts'
+import { isObject, type JsonObject } from '../../fields.ts'
+import type { Caller, Callers } from '../callers.ts'
 import type { Roots } from './roots.ts'
 
 const METHOD_NOT_FOUND = -32_601

@@ -1,7 +1,7 @@
 import type { CallContext } from 'foldout/catalog'
-import type { JsonObject } from '../fields.ts'
-import type { Ask, Caller, Callers } from './callers.ts'
-import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from './limits.ts'
+import type { JsonObject } from '../../fields.ts'
+import type { Ask, Caller, Callers } from '../callers.ts'
+import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from '../limits.ts'
 
 /** The part of a connection that tells the server about folders. */
 interface Notified {

@@ -1,7 +1,7 @@
 import type { CallContext } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Callers } from './callers.ts'
-import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from './limits.ts'
+import { Callers } from '../callers.ts'
+import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from '../limits.ts'
 import { Roots } from './roots.ts'
 
 function createServer() {

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { removeFolder } from '../../remove-folder.fixtures.ts'
-import type { ServerDefinition } from '../config/definition.ts'
-import { createGateway, type Gateway } from '../gateway.ts'
-import { beginEvents, SessionServer, type Exchange } from './http-server.fixtures.ts'
+import { removeFolder } from '../../../remove-folder.fixtures.ts'
+import type { ServerDefinition } from '../../config/definition.ts'
+import { createGateway, type Gateway } from '../../gateway.ts'
+import { beginEvents, SessionServer, type Exchange } from './server.fixtures.ts'
 
 let folder: string
 let closing: (() => Promise<unknown>)[]

@@ -1,8 +1,8 @@
 import type { FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
 import { isUnsent } from 'foldout/mcp'
-import type { SignIns } from '../auth/sign-in.ts'
-import type { FilledHttpServer } from '../config/fill-server.ts'
-import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_RESUMES } from './limits.ts'
+import type { SignIns } from '../../auth/sign-in.ts'
+import type { FilledHttpServer } from '../../config/fill-server.ts'
+import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_RESUMES } from '../limits.ts'
 
 /** Why a connection over HTTP is of no use any more. */
 export interface Loss {
