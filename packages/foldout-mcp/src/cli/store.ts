@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
-import { createSecrets } from '../gateway/policy/secrets.ts'
+import { createSecrets } from '../gateway/policy/secrets/secrets.ts'
 import type { GatewayStore } from '../gateway/store/contract.ts'
 import { fillStore, openStore, type StoreSettings } from '../gateway/store/open.ts'
 import { DEFAULT_CONFIGS } from '../gateway/config/own-entry.ts'

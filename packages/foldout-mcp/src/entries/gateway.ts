@@ -35,5 +35,5 @@ export {
   type WaitingCall,
   type WaitingCalls,
 } from '../gateway/gateway.ts'
-export type { UpstreamState } from '../gateway/upstreams/upstream.ts'
+export type { UpstreamState } from '../gateway/upstreams/upstream-options.ts'
 export type { Traffic } from '../gateway/traffic/traffic.ts'

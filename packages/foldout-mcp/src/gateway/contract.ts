@@ -4,7 +4,7 @@ import type { GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
 import type { GatewayEvent } from './events.ts'
 import type { Traffic } from './traffic/traffic.ts'
-import type { UpstreamState } from './upstreams/upstream.ts'
+import type { UpstreamState } from './upstreams/upstream-options.ts'
 
 /**
  * Options of `createGateway`.

@@ -1,4 +1,4 @@
-import type { UpstreamState } from './upstreams/upstream.ts'
+import type { UpstreamState } from './upstreams/upstream-options.ts'
 
 /**
  * Something that happened in a gateway, for logs.

@@ -29,7 +29,9 @@ export class FirstStarts {
     this.#retry(server)
   }
 
-  /** Resolves when all have started or failed, or after a time. */
+  /**
+   * Resolves when all have started or failed, or after a time. Servers that are added in the meantime do not count.
+   */
   async wait(withinMs: number): Promise<void> {
     const all = Promise.all(this.#starts.values())
     if (withinMs === Infinity) return void (await all)

@@ -1,13 +1,13 @@
 import type { PinMode } from './config/definition.ts'
 import type { Variables } from './config/variables.ts'
 import type { GatewayEvent } from './events.ts'
-import type { Secrets } from './policy/secrets.ts'
+import type { Secrets } from './policy/secrets/secrets.ts'
 import type { GatewayServer } from './server.ts'
 import type { GatewayStore } from './store/contract.ts'
-import type { HeldPost } from './upstreams/held-post.ts'
+import type { HeldPost } from './upstreams/asking/held-post.ts'
 import type { LoopGuard } from './upstreams/process/loop-guard.ts'
 import type { ProcessGuard } from './upstreams/process/process-guard.ts'
-import type { Turn } from './upstreams/upstream.ts'
+import type { Turn } from './upstreams/upstream-options.ts'
 
 /** What every server of a gateway gets from it. */
 export interface GatewayServerOptions {

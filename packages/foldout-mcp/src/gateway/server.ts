@@ -17,7 +17,8 @@ import { applyOverride } from './upstreams/overrides.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
-import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
+import { Upstream } from './upstreams/upstream.ts'
+import type { UpstreamState } from './upstreams/upstream-options.ts'
 import type { UseContext } from './upstreams/uses.ts'
 
 /** A server of the gateway: what is known about it, and its running processes or connections. */

@@ -133,6 +133,11 @@ export const MAX_PAGES = 1_000
 export const MAX_DEPTH = 200
 /** How many characters of the data that a server adds to an error message are passed on. */
 export const ERROR_DATA_CHARACTERS = 1_000
+/**
+ * How many characters of each text in a result that is an error are passed on. Option `maxErrorCharacters` of
+ * `toolsFromMcp`.
+ */
+export const ERROR_RESULT_CHARACTERS = 100_000
 /** How many characters of the message of a progress report are passed on. */
 export const PROGRESS_CHARACTERS = 1_000
 /** How many characters of the reason for a cancellation are passed on. */

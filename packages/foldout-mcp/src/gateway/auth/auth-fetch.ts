@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HIDDEN } from '../../clients/redact.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { createSecrets } from '../policy/secrets.ts'
+import { createSecrets } from '../policy/secrets/secrets.ts'
 import { createRedactor } from '../traffic/redact.ts'
 import { AUTH_REQUEST_TIMEOUT_MS, MAX_AUTH_RESPONSE_BYTES } from './limits.ts'
 

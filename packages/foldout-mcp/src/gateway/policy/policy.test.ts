@@ -7,7 +7,7 @@ import { createApprovalFiles } from './approvals/approval-files.ts'
 import { createRedactor } from '../traffic/redact.ts'
 import { openAuditLog } from './audit/audit.ts'
 import { APPROVAL_MS, MAX_APPROVALS_EACH } from './limits.ts'
-import { createSecrets } from './secrets.ts'
+import { createSecrets } from './secrets/secrets.ts'
 import { createSite, FULL_SERVER, getText, serveTools, type Site } from './gateway.fixtures.ts'
 
 /** Callers, as a store tells them apart. */

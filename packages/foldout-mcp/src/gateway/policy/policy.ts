@@ -12,8 +12,8 @@ import { openAuditLog, type AuditLog } from './audit/audit.ts'
 import { createQuotas, type Quotas } from './quotas/quotas.ts'
 import { checkToken, readTokens, type Token } from './tokens.ts'
 import { createRules, type Rules } from './rules.ts'
-import { findConfigSecrets } from './find-secrets.ts'
-import type { Secrets } from './secrets.ts'
+import { findConfigSecrets } from './secrets/find-secrets.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
 export interface PolicyOptions {
   readonly store: GatewayStore

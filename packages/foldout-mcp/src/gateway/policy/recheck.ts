@@ -4,7 +4,7 @@ import { applyOverride } from '../upstreams/overrides.ts'
 import { toDefinition, type ToolDefinition } from '../upstreams/snapshot.ts'
 import { hashJson } from './hash.ts'
 import type { ServerPins } from './pins/server-pins.ts'
-import type { Secrets } from './secrets.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
 /**
  * Decides about a call once more, because the server that was started for it defines the tool differently from what was decided on.

@@ -7,6 +7,7 @@ import {
   type CatalogEntry,
   type Exposure,
 } from 'foldout/catalog'
+import type { ServerConfig } from '../config/config.ts'
 import type { JsonObject } from '../fields.ts'
 import { foldResult, mayExceed, type TakenText } from './fold.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
@@ -58,6 +59,16 @@ export interface ResultLimits {
   getLimit(server: string | undefined): number
   /** The smallest of all limits; infinite if no result is folded. */
   getLeast(): number
+}
+
+/** The limits of a gateway as its configuration sets them at any time, for all servers and for each of them. */
+export function createFoldLimits(
+  getDefault: () => number | undefined,
+  servers: ReadonlyMap<string, { readonly config: Pick<ServerConfig, 'foldResults'> }>,
+): ResultLimits {
+  const getLimit = (server?: string): number =>
+    servers.get(server ?? '')?.config.foldResults ?? getDefault() ?? FOLD_TOKENS
+  return { getLimit, getLeast: () => Math.min(getLimit(), ...Array.from(servers.keys(), getLimit)) }
 }
 
 /** The folded results of one view of a gateway. */

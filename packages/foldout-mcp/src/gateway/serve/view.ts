@@ -1,14 +1,4 @@
-import {
-  changeExposed,
-  createCatalog,
-  type CallClient,
-  type CallResult,
-  type Catalog,
-  type Encoder,
-  type ExposedCatalog,
-  type Exposure,
-  type RawTool,
-} from 'foldout/catalog'
+import { createCatalog, type Catalog, type Encoder, type Exposure, type RawTool } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
 import type { GatewayConfig } from '../config/config.ts'
@@ -28,6 +18,7 @@ import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
 import { nameResources } from './links.ts'
 import { createBrokenReport, formatInstructions } from './server-texts.ts'
+import { awaitTools, createScope, scopeClients, type StartingServers } from './view-exposure.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -66,7 +57,7 @@ export function getViewSettings(
   )
 }
 
-export interface ViewOptions extends ViewSettings {
+export interface ViewOptions extends ViewSettings, StartingServers {
   /** The servers as they are now. */
   getServers(): readonly GatewayServer[]
   readonly version: string
@@ -74,10 +65,6 @@ export interface ViewOptions extends ViewSettings {
   /** Folds large results. */
   readonly results: ViewResults
   readonly onError: (error: Error) => void
-  /** The servers that are being started and whose tools are not known. */
-  listStarting(): readonly string[]
-  /** Resolves when no such server is left, or after a while. */
-  untilStarted(): Promise<void>
   /** The name of the preset, for traffic events. */
   readonly name: string
   readonly onTraffic: OnTraffic | undefined
@@ -280,74 +267,6 @@ function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) =>
       const one = create(who)
       made.set(profile, one)
       return one
-    },
-  }
-}
-
-/**
- * An exposure that waits a while for servers that are still starting before it searches, because they may have the
- * tool. If they need longer, the answer names them.
- */
-function awaitTools(
-  exposure: Exposure,
-  { listStarting, untilStarted }: Pick<ViewOptions, 'listStarting' | 'untilStarted'>,
-): Exposure {
-  return {
-    ...exposure,
-    expose(catalog, reader) {
-      const inner = exposure.expose(catalog, reader)
-      const search: ExposedCatalog['call'] = async (name, args, context) => {
-        await untilStarted()
-        const result = await inner.call(name, args, context)
-        const starting = listStarting()
-        return starting.length === 0 ? result : addNote(result, describeStarting(starting))
-      }
-      const call: ExposedCatalog['call'] = (name, args, context) =>
-        listStarting().length > 0 && !inner.target(name, args)
-          ? search(name, args, context)
-          : inner.call(name, args, context)
-      return changeExposed(inner, { call })
-    },
-  }
-}
-
-function addNote(result: CallResult, text: string): CallResult {
-  return { ...result, content: [...result.content, { type: 'text', text }] }
-}
-
-const MAX_NAMED = 5
-
-function describeStarting(servers: readonly string[]): string {
-  const [first = '', ...others] = servers
-  if (others.length === 0)
-    return `The server '${first}' is still starting, so its tools are not known yet. If you need one of them, try again in a few seconds.`
-  const more = servers.length > MAX_NAMED ? ` and ${servers.length - MAX_NAMED} more` : ''
-  const names = servers.slice(0, MAX_NAMED).join(', ')
-  return `These servers are still starting, so their tools are not known yet: ${names}${more}. If you need one of them, try again in a few seconds.`
-}
-
-/** Gives clients ids that no client of another view has. */
-function createScope(view: string): <Client extends CallClient>(client: Client) => Client {
-  // A client is the same object in all of its calls.
-  const scoped = new WeakMap<CallClient, CallClient>()
-  return <Client extends CallClient>(client: Client): Client => {
-    const known = scoped.get(client) as Client | undefined
-    if (known) return known
-    const one = { ...client, id: `${view}/${client.id}` }
-    scoped.set(client, one)
-    return one
-  }
-}
-
-/** An exposure whose tools get clients with ids that no client of another view has. */
-function scopeClients(exposure: Exposure, toScoped: (client: CallClient) => CallClient): Exposure {
-  return {
-    ...exposure,
-    expose(catalog, reader) {
-      const inner = exposure.expose(catalog, reader)
-      const call: ExposedCatalog['call'] = (name, args, context) =>
-        inner.call(name, args, context.client ? { ...context, client: toScoped(context.client) } : context)
-      return changeExposed(inner, { call })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDefinition } from '../config/read-config.ts'
-import { findConfigSecrets } from '../policy/find-secrets.ts'
-import { createSecrets } from '../policy/secrets.ts'
+import { findConfigSecrets } from '../policy/secrets/find-secrets.ts'
+import { createSecrets } from '../policy/secrets/secrets.ts'
 import { createRedactor } from './redact.ts'
 
 const redactor = createRedactor(createSecrets(['hunter2-hunter2', 'short']))

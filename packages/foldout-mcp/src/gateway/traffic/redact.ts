@@ -1,7 +1,7 @@
 import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/redact.ts'
 import { isSmall } from '../fields.ts'
-import { hideStart } from '../policy/cut.ts'
-import type { Secrets } from '../policy/secrets.ts'
+import { hideStart } from '../policy/secrets/cut.ts'
+import type { Secrets } from '../policy/secrets/secrets.ts'
 import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH } from './limits.ts'
 
 /** A value without its secrets. */

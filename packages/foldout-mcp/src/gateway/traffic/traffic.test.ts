@@ -7,7 +7,7 @@ import { removeFolder } from '../../remove-folder.fixtures.ts'
 import type { GatewayDefinition } from '../config/definition.ts'
 import { createGateway } from '../gateway.ts'
 import { TrafficLines } from './lines.ts'
-import { createSecrets } from '../policy/secrets.ts'
+import { createSecrets } from '../policy/secrets/secrets.ts'
 import type { RecordedTraffic } from './recording.ts'
 import { createRedactor } from './redact.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
 import { isObject, type JsonObject } from '../fields.ts'
-import type { HeldPost } from './held-post.ts'
+import type { HeldPost } from './asking/held-post.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
 
 /** Sends a question to the client behind a call. */

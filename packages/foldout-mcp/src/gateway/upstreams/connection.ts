@@ -3,12 +3,11 @@ import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
 import type { FilledServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../fields.ts'
-import { hideEnd } from '../policy/cut.ts'
+import { dropUndefined, isObject } from '../fields.ts'
+import { hideEnd } from '../policy/secrets/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
-import type { Secrets } from '../policy/secrets.ts'
+import type { Secrets } from '../policy/secrets/secrets.ts'
 import type { Callers } from './callers.ts'
-import { hideIncoming } from './hide-incoming.ts'
 import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
@@ -206,6 +205,8 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     toolsFromMcp(client, {
       server,
       timeoutMs: parts.callTimeoutMs,
+      // Large results are folded, and errors are no exception.
+      maxErrorCharacters: Infinity,
       signal: ended,
       onError,
       onChange(now) {
@@ -353,4 +354,40 @@ export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSig
     // It may still reject after the wait is over.
     work.catch(() => {})
   }
+}
+
+type Listener = NonNullable<Transport['onmessage']>
+type Message = Parameters<Listener>[0]
+
+/** The notifications whose texts reach clients and logs. */
+const TOLD: ReadonlySet<unknown> = new Set([
+  'notifications/message',
+  'notifications/progress',
+  'notifications/tasks/status',
+])
+
+/**
+ * Removes secrets from errors, failed results, logs and progress as they arrive. Later, long texts are cut, and half a secret would
+ * not be recognized.
+ */
+function hideIncoming<Given extends Transport>(transport: Given, secrets: Pick<Secrets, 'hideIn'>): Given {
+  let listener: Listener | undefined
+  return Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    enumerable: true,
+    get: () => listener,
+    set(next: Listener | undefined) {
+      listener = next && ((message, extra) => next.call(transport, hideInMessage(message, secrets), extra))
+    },
+  })
+}
+
+/** Results of calls that succeeded are passed on unchanged. */
+function hideInMessage(message: Message, { hideIn }: Pick<Secrets, 'hideIn'>): Message {
+  if ('error' in message) return { ...message, error: hideIn(message.error) }
+  if ('result' in message)
+    return isObject(message.result) && message.result['isError'] === true
+      ? { ...message, result: hideIn(message.result) }
+      : message
+  return 'params' in message && TOLD.has(message.method) ? { ...message, params: hideIn(message.params) } : message
 }

@@ -1,70 +1,17 @@
-import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
+import type { CallContext, CallResult } from 'foldout/catalog'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
-import type { Variables } from '../config/variables.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
-import { findServerSecrets } from '../policy/find-secrets.ts'
-import type { SecretOrigin, Secrets } from '../policy/secrets.ts'
+import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
 import { Backoff, createPauseError, Restorer, type Failure } from './backoff.ts'
-import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
+import { openConnection, untilAborted, UpstreamError, type Connection } from './connection.ts'
 import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import { hasNotRun, type Loss } from './http/transport.ts'
-import type { Snapshot } from './snapshot.ts'
 import { HeldCalls, NOT_HELD, toHeldKey, type Ask } from './callers.ts'
-import type { HeldPost } from './held-post.ts'
 import { Roots } from './asking/roots.ts'
+import type { CheckTool, UpstreamOptions, UpstreamState } from './upstream-options.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
-
-/**
- * Whether a server runs, and why not.
- *
- * @example
- * const isBroken = (state: UpstreamState): boolean => state.type === 'failed'
- */
-export type UpstreamState =
-  | { readonly type: 'stopped' }
-  | { readonly type: 'starting' }
-  | { readonly type: 'running'; readonly calls: number }
-  | {
-      readonly type: 'failed'
-      readonly reason: string
-      readonly retryAt: number
-      /** Whether the server only needs a sign-in to work. */
-      readonly needsSignIn?: true
-    }
-
-/** Says why a call must not be sent, given the tool as the running server defines it. */
-export type CheckTool = (tool: RawTool) => string | undefined
-
-/** Runs work when it is its turn. */
-export type Turn = <Result>(work: () => PromiseLike<Result>) => Promise<Result>
-
-export interface UpstreamOptions extends Pick<
-  ConnectionOptions,
-  'timeoutMs' | 'version' | 'guard' | 'signIns' | 'onError' | 'onNotification' | 'translate'
-> {
-  readonly variables: Variables
-  readonly secrets: Secrets
-  /** Whether a client had a say in the values that the server gets. */
-  readonly secretOrigin: SecretOrigin
-  /** Passes clients' answers between gateways, if there are several. */
-  readonly post?: HeldPost | undefined
-  /** Headers of the connection's client. Variables in them are not filled in, because the client is not the user. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** The protocol that the server is known to speak. */
-  getEra(): Snapshot['era'] | undefined
-  onSnapshot(snapshot: Snapshot): void
-  onState(state: UpstreamState): void
-  /** Runs a start when it is this server's turn. */
-  readonly turn: Turn
-  /** Whether someone is subscribed to the server, so that it is not idle. */
-  isWatched(): boolean
-  /** Whether someone waits for notifications of the server, so that it must not stay stopped. */
-  hasSubscribers(): boolean
-  /** Called with a new connection before anything else uses it. */
-  prepare(connection: Connection): Promise<void>
-}
 
 /**
  * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after

@@ -195,16 +195,20 @@ describe.each(LINES)("a call of a server's tool, with a client of %s", (line) =>
       isError: true,
       content: [{ type: 'text', text: 'y'.repeat(200_000), annotations: { priority: 1 } }],
     }
-    const { tool } = await calling(line, ({ params }, server) => {
-      const { progressToken } = params['_meta'] as { readonly progressToken: number }
-      for (const note of ['short', 'x'.repeat(20_000)])
-        server.notify('notifications/progress', {
-          progressToken,
-          progress: note.length,
-          _meta: { note },
-        })
-      return answer
-    })
+    const { tool } = await calling(
+      line,
+      ({ params }, server) => {
+        const { progressToken } = params['_meta'] as { readonly progressToken: number }
+        for (const note of ['short', 'x'.repeat(20_000)])
+          server.notify('notifications/progress', {
+            progressToken,
+            progress: note.length,
+            _meta: { note },
+          })
+        return answer
+      },
+      { maxErrorCharacters: Infinity },
+    )
     const seen: ToolProgress[] = []
     expect(await tool.call!({}, { onProgress: (progress) => seen.push(progress) })).toEqual(answer)
     expect(seen).toEqual([{ progress: 5, _meta: { note: 'short' } }, { progress: 20_000 }])

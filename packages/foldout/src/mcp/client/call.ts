@@ -20,6 +20,8 @@ export interface Upstream {
   readonly timeoutMs: number
   /** How long a call may take, whatever progress it reports. */
   readonly maxCallMs: number
+  /** How many characters of each text in a result that is an error are passed on. */
+  readonly maxErrorCharacters: number
 }
 
 /** The parts of a call to a server. */
@@ -45,7 +47,7 @@ export function callTool(
 }
 
 async function callDirectly(
-  { client, server, timeoutMs, maxCallMs }: Upstream,
+  { client, server, timeoutMs, maxCallMs, maxErrorCharacters }: Upstream,
   { name }: Callee,
   args: Readonly<Record<string, unknown>>,
   context: CallContext,
@@ -56,7 +58,7 @@ async function callDirectly(
   try {
     const report = onProgress && progressReporter(onProgress)
     const options = { signal, timeoutMs, maxMs: maxCallMs, onProgress: report }
-    return getAnswer(await requestOnWire(client, 'tools/call', params, options), server)
+    return getAnswer(await requestOnWire(client, 'tools/call', params, options), { server, maxErrorCharacters })
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -73,7 +75,7 @@ async function callDirectly(
 }
 
 async function callByClient(
-  { client, server, timeoutMs, maxCallMs }: Upstream,
+  { client, server, timeoutMs, maxCallMs, maxErrorCharacters }: Upstream,
   tool: Callee,
   args: Readonly<Record<string, unknown>>,
   context: CallContext,
@@ -130,7 +132,7 @@ async function callByClient(
     const answered = await answerQuestions(first, peer, own.signal, sendOnce)
     const isOurs = task?.isOurs === true || (isModernTask(answered) && !takesTasks(peer))
     const result = isOurs ? await waitForTask(client, answered, { peer, signal: own.signal }) : answered
-    return getAnswer(result, server)
+    return getAnswer(result, { server, maxErrorCharacters })
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -203,14 +205,26 @@ function toFields(input: CallInput | undefined): Readonly<Record<string, unknown
 }
 
 /** Reads everything that the server sent. The content becomes a list even if the server sent something else. */
-function getAnswer(result: unknown, server: string): CallResult {
+function getAnswer(
+  result: unknown,
+  { server, maxErrorCharacters }: Pick<Upstream, 'server' | 'maxErrorCharacters'>,
+): CallResult {
   if (!isPlainObject(result)) return createErrorResult(`The server '${server}' sent an answer that is not an object.`)
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' sent an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
-  if (isPlainAnswer(result)) return result
+  const isCut = result['isError'] === true && maxErrorCharacters < Infinity
+  if (!isCut && isPlainAnswer(result)) return result
   const { resultType: _era, content, ...rest } = result
-  return { ...rest, content: toContent(content) }
+  const pieces = toContent(content)
+  return { ...rest, content: isCut ? pieces.map((piece) => cutPiece(piece, maxErrorCharacters)) : pieces }
+}
+
+/** An error is made to be read by a model, which has no use for megabytes of it. */
+function cutPiece(piece: ToolContent, maxCharacters: number): ToolContent {
+  const { text } = piece
+  if (typeof text !== 'string' || text.length <= maxCharacters) return piece
+  return { ...piece, text: cutWithCount(text, maxCharacters) }
 }
 
 /** Whether an answer is one already, so that it need not be copied. */

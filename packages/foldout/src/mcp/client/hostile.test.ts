@@ -63,6 +63,20 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(text).toMatch(/… \(\d+ more characters\)/)
   })
 
+  it('cannot fill a conversation with a result that is an error', async () => {
+    const { call } = await connectTool(line, () => ({
+      isError: true,
+      content: [
+        { type: 'text', text: 'y'.repeat(5_000_000) },
+        { type: 'text', text: 'short' },
+      ],
+    }))
+    const { content } = await call({}, {})
+    expect(String(content[0]?.['text'])).toHaveLength(100_027)
+    expect(String(content[0]?.['text'])).toMatch(/yyy… \(4900000 more characters\)$/)
+    expect(content[1]).toEqual({ type: 'text', text: 'short' })
+  })
+
   it('cannot fill a progress report', async () => {
     const { call } = await connectTool(line, async ({ params }, server) => {
       const { progressToken } = params['_meta'] as { readonly progressToken: number }

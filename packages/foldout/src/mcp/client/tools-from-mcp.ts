@@ -2,7 +2,7 @@ import { checkNumber } from '../../core/check-number.ts'
 import type { RawTool } from '../../catalog/tool.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { CALL_MS, CALL_SILENCE_MS, LIST_TIMEOUT_MS, MAX_DEPTH, MAX_TOOLS } from '../limits.ts'
+import { CALL_MS, CALL_SILENCE_MS, ERROR_RESULT_CHARACTERS, LIST_TIMEOUT_MS, MAX_DEPTH, MAX_TOOLS } from '../limits.ts'
 import { isDeeperThan } from '../../core/json/measure.ts'
 import { callTool, type Upstream } from './call.ts'
 import { getServerName, type McpClient } from './client.ts'
@@ -37,6 +37,11 @@ export interface ToolsFromMcpOptions {
    * Default 10,000.
    */
   readonly maxTools?: number
+  /**
+   * The maximum length of each text in a result that is an error, in characters. Such results are read by a model as
+   * they are. Pass `Infinity` if large results are handled otherwise. Default 100,000.
+   */
+  readonly maxErrorCharacters?: number
   /** Ends the listing, and stops watching for changes. */
   readonly signal?: AbortSignal
 }
@@ -50,12 +55,13 @@ export interface ToolsFromMcpOptions {
  */
 export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptions = {}): Promise<readonly RawTool[]> {
   const { server = getServerName(client), signal } = options
-  for (const name of ['timeoutMs', 'maxCallMs', 'maxTools'] as const)
+  for (const name of ['timeoutMs', 'maxCallMs', 'maxTools', 'maxErrorCharacters'] as const)
     checkNumber(name, options[name], { code: 'mcp-options', least: 1 })
   const { timeoutMs = CALL_SILENCE_MS, maxCallMs = CALL_MS, maxTools = MAX_TOOLS } = options
+  const { maxErrorCharacters = ERROR_RESULT_CHARACTERS } = options
   signal?.throwIfAborted()
   if (!client.getServerCapabilities()?.tools) return []
-  const upstream: Upstream = { client, server, timeoutMs, maxCallMs }
+  const upstream: Upstream = { client, server, timeoutMs, maxCallMs, maxErrorCharacters }
   const list = async (): Promise<Listed> => {
     const timeout = Math.min(timeoutMs, LIST_TIMEOUT_MS)
     const request = { timeout, maxTools, ...(signal ? { signal } : {}) }

@@ -38,7 +38,6 @@ const WAITING = /^([0-9a-f]{16})-([0-9a-f]{16})\.json$/
 
 /** Keeps one file per call. Rounds of modern clients are kept in memory: without a database, a client has one gateway. */
 export function createApprovalFiles(folder: string, now: () => number = Date.now): ApprovalStore {
-  const rounds = new Map<string, { readonly round: Round; readonly asker: string; readonly expiresAt: number }>()
   let tidiedAt = -Infinity
   const getWaiting = (id: string, asker: string): string => join(folder, `${id}-${asker}.json`)
   const getApproved = (id: string): string => join(folder, `${id}.approved`)
@@ -68,16 +67,12 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
   }
   /** Whether one more call of a caller may wait. */
   async function hasRoom(asker: string): Promise<boolean> {
-    const isLess = async (): Promise<boolean> => {
-      const askers = (await listNames()).flatMap((name) => WAITING.exec(name)?.[2] ?? [])
-      return askers.length < MAX_APPROVALS && askers.filter((one) => one === asker).length < MAX_APPROVALS_EACH
-    }
-    if (await isLess()) return true
+    if (isBelowLimits(await listNames(), asker)) return true
     // Some may have expired.
     if (Math.abs(now() - tidiedAt) < TIDY_MS) return false
     tidiedAt = now()
     await list()
-    return isLess()
+    return isBelowLimits(await listNames(), asker)
   }
 
   /** Replaces a waiting call with the user's decision. */
@@ -119,6 +114,20 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
         return false
       }
     },
+    ...createRounds(now),
+  }
+}
+
+/** Whether the files are fewer than may wait in all, and for one caller. */
+function isBelowLimits(names: readonly string[], asker: string): boolean {
+  const askers = names.flatMap((name) => WAITING.exec(name)?.[2] ?? [])
+  return askers.length < MAX_APPROVALS && askers.filter((one) => one === asker).length < MAX_APPROVALS_EACH
+}
+
+/** Keeps the rounds of modern clients in memory. */
+function createRounds(now: () => number): Pick<ApprovalStore, 'beginRound' | 'takeRound'> {
+  const rounds = new Map<string, { readonly round: Round; readonly asker: string; readonly expiresAt: number }>()
+  return {
     async beginRound(round, asker) {
       const at = now()
       let own = 0

@@ -3,7 +3,7 @@ import { isObject } from '../../fields.ts'
 import { ROUND_STATE, type ApprovalStore, type Round } from './approval-store.ts'
 import { hashJson } from '../hash.ts'
 import { APPROVAL_MS, MAX_ROUND_CHARACTERS, MAX_SHOWN_CHARACTERS } from '../limits.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { showInvisible } from '../visible.ts'
 
 /** A call that the user has to approve. */

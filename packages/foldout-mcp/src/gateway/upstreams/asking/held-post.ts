@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallInput, CallResult } from 'foldout/catalog'
 import type { SessionStore, StoredEvent } from 'foldout/session'
-import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from './limits.ts'
+import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from '../limits.ts'
 
 /** An answer that reached a different gateway than the one that holds its call. */
 export interface HeldAnswer {
