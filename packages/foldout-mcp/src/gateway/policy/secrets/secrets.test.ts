@@ -9,7 +9,7 @@ import { readDefinition } from '../../config/read-config.ts'
 import { findConfigSecrets } from './find-secrets.ts'
 import { createSecrets } from './secrets.ts'
 
-const LEAKY = join(import.meta.dirname, 'leaky-server.fixtures.mjs')
+const LEAKY = join(import.meta.dirname, '../leaky-server.fixtures.mjs')
 
 /** Texts that could be secrets, except the mark that replaces one and texts made of it, which cannot be hidden. */
 const secret = fc

@@ -106,15 +106,18 @@ export class Roots {
 
   async #offerNow({ client }: Notified, offer: Offer): Promise<void> {
     if (this.#known === offer.key) return this.#settle(client)
-    const isAwaited = this.#hasAsked && !this.#isDeaf
+    const wasDeaf = this.#isDeaf
+    // Unless it asks.
+    this.#isDeaf = true
     this.#current = offer
     try {
       const asked = new Promise<void>((resolve) => (this.#onAsked = resolve))
       await client.notification({ method: 'notifications/roots/list_changed' })
-      // A server that does not ask has no use for folders, or asks whenever it needs them.
       this.#known = offer.key
-      if (!isAwaited) return
-      this.#isDeaf = true
+      // A server that has just started may be about to ask for the first time. It does so before it answers.
+      if (!this.#hasAsked && !wasDeaf) await client.ping({ timeout: ROOTS_ASKED_MS }).catch(() => undefined)
+      // A server that does not ask has no use for folders, or asks whenever it needs them.
+      if (!this.#hasAsked || wasDeaf) return
       await Promise.race([asked, sleep(ROOTS_ASKED_MS)])
       await this.#settle(client)
     } finally {
