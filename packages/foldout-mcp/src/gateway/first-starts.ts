@@ -13,6 +13,10 @@ export class FirstStarts {
     this.#isOver = isOver
   }
 
+  get isAny(): boolean {
+    return this.#starts.size > 0
+  }
+
   /** The names of the servers that are being started now. */
   list(): readonly string[] {
     return Array.from(this.#starts.keys(), ({ name }) => name)

@@ -356,6 +356,7 @@ class RunningGateway implements Gateway {
       embed: this.#options.embed,
       results: this.#results.createView(name, this.#foldLimits),
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
+      isStarting: () => this.#starts.isAny,
       listStarting: () => this.#starts.list(),
       untilStarted: () => this.#starts.waitForSearch(),
     })

@@ -8,11 +8,14 @@ type Rename = (uri: string) => string
 export function nameResources(tool: RawTool, rename: Rename): RawTool {
   const { call } = tool
   if (!call) return tool
-  return { ...tool, call: async (args, context) => renameInResult(await call(args, context), rename) }
+  return { ...tool, call: (args, context) => call(args, context).then((result) => renameInResult(result, rename)) }
 }
 
 /** The result of a call, with the URIs that clients use. Structured content is data of the server, and stays as it is. */
 export function renameInResult<Result extends object>(result: Result, rename: Rename): Result {
+  const { content } = result as JsonObject
+  // Most results name none.
+  if (!Array.isArray(content) || !content.some(isLink)) return result
   return replaceItems(result, 'content', (piece) => renameLink(piece, rename))
 }
 
@@ -29,6 +32,10 @@ export function renameInPrompt(result: JsonObject, rename: Rename): JsonObject {
 /** The contents of a resource, with the URIs that clients use. */
 export function renameInContents(result: JsonObject, rename: Rename): JsonObject {
   return replaceItems(result, 'contents', (piece) => renameUri(piece, rename))
+}
+
+function isLink(piece: unknown): boolean {
+  return isObject(piece) && (piece['type'] === 'resource_link' || piece['type'] === 'resource')
 }
 
 function renameLink(piece: JsonObject, rename: Rename): JsonObject {

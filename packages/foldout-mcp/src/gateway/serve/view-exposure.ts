@@ -2,6 +2,8 @@ import { changeExposed, type CallClient, type CallResult, type ExposedCatalog, t
 
 /** The servers that are being started because their tools are not known. */
 export interface StartingServers {
+  /** Whether there are any. */
+  isStarting(): boolean
   /** Their names. */
   listStarting(): readonly string[]
   /** Resolves when none is left, or after a while. */
@@ -12,7 +14,7 @@ export interface StartingServers {
  * An exposure that waits a while for servers that are still starting before it searches, because they may have the
  * tool. If they need longer, the answer names them.
  */
-export function awaitTools(exposure: Exposure, { listStarting, untilStarted }: StartingServers): Exposure {
+export function awaitTools(exposure: Exposure, { isStarting, listStarting, untilStarted }: StartingServers): Exposure {
   return {
     ...exposure,
     expose(catalog, reader) {
@@ -24,9 +26,7 @@ export function awaitTools(exposure: Exposure, { listStarting, untilStarted }: S
         return starting.length === 0 ? result : addNote(result, describeStarting(starting))
       }
       const call: ExposedCatalog['call'] = (name, args, context) =>
-        listStarting().length > 0 && !inner.target(name, args)
-          ? search(name, args, context)
-          : inner.call(name, args, context)
+        isStarting() && !inner.target(name, args) ? search(name, args, context) : inner.call(name, args, context)
       return changeExposed(inner, { call })
     },
   }

@@ -84,9 +84,9 @@ export async function createView(options: ViewOptions): Promise<View> {
 
 function createViewExposure(
   { expose }: Pick<ViewSettings, 'expose'>,
-  { listStarting }: Pick<ViewOptions, 'listStarting'>,
+  { isStarting }: Pick<ViewOptions, 'isStarting'>,
 ): Promise<Exposure> {
-  return createExposure(expose, { isComplete: () => listStarting().length === 0 })
+  return createExposure(expose, { isComplete: () => !isStarting() })
 }
 
 class ServedView implements View {

@@ -104,7 +104,7 @@ export class Upstream {
     const use = (inner: CallContext, ask: Ask | undefined): Promise<Readonly<Record<string, unknown>>> =>
       this.use(
         async (connection) => {
-          await this.#offerRoots(connection, inner)
+          if (this.roots.isNews(inner)) await this.roots.offer(connection, inner)
           return send(connection, inner)
         },
         { ...inner, ask },
@@ -133,7 +133,9 @@ export class Upstream {
     if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
     // From here on, everything that waits notices an abort by itself.
     signal?.throwIfAborted()
-    return this.#uses.runNow(() => this.#runOn(running, work), { client, peer, ask })
+    // Only a server over HTTP can forget a connection.
+    const run = (): Promise<CallResult> => (this.#server.kind === 'stdio' ? work(running) : this.#runOn(running, work))
+    return this.#uses.runNow(run, { client, peer, ask })
   }
 
   /** Runs work on a connection. If it cannot have reached the server, it runs once more on a new connection. */
@@ -176,7 +178,8 @@ export class Upstream {
     check: CheckTool,
   ): Promise<CallResult> {
     const { name, timeoutMs } = this.#server
-    await this.#offerRoots(connection, context)
+    // Before a client uses the server, the server has to know the folders that this client allows.
+    if (this.roots.isNews(context)) await this.roots.offer(connection, context)
     // Nothing is awaited between the check and the call.
     const running = connection.tools.get(tool)
     const call = running?.call
@@ -189,11 +192,6 @@ export class Upstream {
     this.#countTimeout(isTimeout)
     if (!isTimeout && this.#running) this.#backoff.succeed()
     return result
-  }
-
-  /** Before a client uses the server, the server has to know the folders that this client allows. */
-  async #offerRoots(connection: Connection, context: CallContext): Promise<void> {
-    if (this.roots.isNews(context)) await this.roots.offer(connection, context)
   }
 
   /** Passes a log on to the clients whose calls are running; says whether there are any. */

@@ -105,7 +105,8 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
     if (!input.isCheckable) return { value: args }
     try {
       checker ??= fromJsonSchema(input.shown)
-      return await checker['~standard'].validate(args)
+      const checked = checker['~standard'].validate(args)
+      return checked instanceof Promise ? await checked : checked
     } catch {
       // Even if the schema turns out to be unusable, the tool must still work.
       return { value: args }

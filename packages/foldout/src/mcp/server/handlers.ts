@@ -119,7 +119,7 @@ async function answerFeature(
     )
     // Legacy clients set this once, modern ones with every request.
     if (result && client.era === 'legacy') parts.state.note(method, params)
-    await progress.sent()
+    await progress.sent?.()
     return result
   } finally {
     progress.end()
@@ -147,7 +147,8 @@ async function answerCall(
   try {
     const peer = createPeer(link, view.client.era, context, memory.logLevel)
     const result = await view.exposed.call(name, args, callContext(view, request, peer, context, progress.report))
-    await Promise.all([progress.sent(), running.announced()])
+    if (progress.sent) await progress.sent()
+    if (running.announcement) await running.announcement
     const refusal = getRefusal(result)
     if (!refusal) return toWireResult(view, limitResult(name, result, maxResultBytes))
     // By its own name, a tool answers as if the client had called the server itself.
@@ -257,7 +258,8 @@ function getCallKeys(
 interface Running {
   started(context: ServerContext): () => void
   announce(): void
-  announced(): Promise<void>
+  /** The notification that is being sent, which has to arrive before a result. */
+  readonly announcement: Promise<void> | undefined
 }
 
 /**
@@ -266,7 +268,7 @@ interface Running {
  */
 function createRunning(link: ClientLink): Running {
   const calls = new Set<ServerContext>()
-  let announced: Promise<void> = Promise.resolve()
+  let announcement: Promise<void> | undefined
   return {
     started(context) {
       calls.add(context)
@@ -277,8 +279,15 @@ function createRunning(link: ClientLink): Running {
       const sent = call
         ? call.mcpReq.notify({ method: 'notifications/tools/list_changed' })
         : link.notify({ method: 'notifications/tools/list_changed' })
-      announced = sent.catch((error: unknown) => link.onError(error as Error))
+      const current = sent
+        .catch((error: unknown) => link.onError(error as Error))
+        .finally(() => {
+          if (announcement === current) announcement = undefined
+        })
+      announcement = current
     },
-    announced: () => announced,
+    get announcement() {
+      return announcement
+    },
   }
 }

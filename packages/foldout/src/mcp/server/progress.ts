@@ -5,8 +5,8 @@ import { PROGRESS_PER_SECOND } from '../limits.ts'
 export interface ProgressReports {
   /** Present only if the client wants progress. */
   readonly report: ((progress: ToolProgress) => void) | undefined
-  /** Resolves when the result may follow. */
-  sent(): Promise<void>
+  /** Resolves when the result may follow. Absent if it may follow immediately. */
+  readonly sent?: () => Promise<void>
   end(): void
 }
 
@@ -14,7 +14,7 @@ export interface ProgressReports {
 const PAUSE_MS = 5
 const WINDOW_MS = 1_000
 
-const NOT_WANTED: ProgressReports = { report: undefined, sent: async () => undefined, end: () => undefined }
+const NOT_WANTED: ProgressReports = { report: undefined, end: () => undefined }
 
 /** Sends a call's progress to its client. If reports come too fast, only the latest is sent, a little later. */
 export function createProgressReports(request: JSONRPCRequest, context: ServerContext): ProgressReports {

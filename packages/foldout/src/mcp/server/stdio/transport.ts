@@ -115,7 +115,9 @@ export class StdioTransport implements Transport {
     if (isNotice) this.#unreadNotices.add(text)
     try {
       const texts = answered === undefined ? [text] : this.#batches.add(answered, text)
-      await Promise.all(texts.map((one) => this.#write(one)))
+      const [only = ''] = texts
+      // Most messages are not in a batch.
+      await (texts.length === 1 ? this.#write(only) : Promise.all(texts.map((one) => this.#write(one))))
     } finally {
       if (isNotice) this.#unreadNotices.delete(text)
       if (this.#dropped > 0 && this.#unreadBytes < STDIO_UNREAD_BYTES) this.#reportDropped()
@@ -124,17 +126,22 @@ export class StdioTransport implements Transport {
     }
   }
 
-  async #write(text: string): Promise<void> {
+  #write(text: string): Promise<void> {
     const line = `${text}\n`
     const bytes = Buffer.byteLength(line)
     this.#unreadBytes += bytes
-    try {
-      await new Promise<void>((resolve, reject) => {
-        this.#options.output.write(line, (error) => (error ? reject(error) : resolve()))
-      })
-    } finally {
-      this.#unreadBytes -= bytes
-    }
+    return new Promise((resolve, reject) => {
+      const finish = (error?: unknown): void => {
+        this.#unreadBytes -= bytes
+        if (error) reject(error)
+        else resolve()
+      }
+      try {
+        this.#options.output.write(line, finish)
+      } catch (error) {
+        finish(error)
+      }
+    })
   }
 
   #begin(answer: JSONRPCMessage): void {
