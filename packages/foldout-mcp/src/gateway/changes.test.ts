@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
 import { readDefinition } from './config/read-config.ts'
 import type { Gateway } from './gateway.ts'
+import { IdleNames } from './policy/idle-names.ts'
 import { createSite, getText, serveTools, type Site } from './policy/gateway.fixtures.ts'
 import { createLoopGuard } from './upstreams/process/loop-guard.ts'
 
@@ -189,6 +190,29 @@ describe('R51 settings that have no effect', () => {
     ]
     // Once for each configuration.
     expect(listProblems().toSorted()).toEqual([...expected, ...expected].toSorted())
+  })
+})
+
+describe('R51 a setting that has no effect', () => {
+  it('is reported once, briefly, however often and however long its server redefines the tool', async () => {
+    const definition: GatewayDefinition = {
+      mcpServers: { a: { command: 'x', tools: { t: { parameters: { no: {} } } } } },
+    }
+    const config = readDefinition(definition, { file: 'servers.json', folder: site.folder })
+    const [server] = config.servers
+    if (!server) throw new Error('There is no server.')
+    const idle = new IdleNames(config)
+    const define = (prefix: string) => {
+      const names = Array.from({ length: 1_000 }, (_, i) => `${prefix}${i}`.repeat(1_000))
+      const properties = Object.fromEntries(names.map((name) => [name, {}]))
+      return { config: server, tools: [{ name: 't', inputSchema: { type: 'object', properties } }] }
+    }
+    const [message = ''] = idle.findNew(define('a'))
+    expect(message).toMatch(
+      /^Its "tools" name the parameter 'no' of 't', which the tool does not have\. It has: a0a0.*, …$/,
+    )
+    expect(message.length).toBeLessThan(1_000)
+    for (let i = 0; i < 20; i++) expect(idle.findNew(define(`b${i}`))).toEqual([])
   })
 })
 

@@ -9,6 +9,11 @@ const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
 
 const machine = createMachine()
 
+/** Adds a server without trying it. */
+function add(name: string, ...args: readonly string[]) {
+  return machine.run('add', name, '--config', machine.config, '--no-try', ...args)
+}
+
 describe('R52: foldout add and remove', () => {
   const TOOLS = JSON.stringify({ tools: [{ name: 'look' }, { name: 'see' }] })
 
@@ -98,20 +103,8 @@ describe('R52: foldout add and remove', () => {
   })
 
   it('does not tie a package to the current folder', async () => {
-    await machine.run(
-      'add',
-      'x',
-      '--config',
-      machine.config,
-      '--no-try',
-      '--',
-      'npx',
-      '-y',
-      'server@1.2.3',
-      '--level',
-      'debug',
-    )
-    await machine.run('add', 'y', '--config', machine.config, '--no-try', '--', 'npx', '-y', 'server', '.')
+    await add('x', '--', 'npx', '-y', 'server@1.2.3', '--level', 'debug')
+    await add('y', '--', 'npx', '-y', 'server', '.')
     expect(await machine.readConfig()).toEqual({
       mcpServers: {
         x: { command: 'npx', args: ['-y', 'server@1.2.3', '--level', 'debug'] },
@@ -121,17 +114,7 @@ describe('R52: foldout add and remove', () => {
   })
 
   it('adds a URL with headers', async () => {
-    await machine.run(
-      'add',
-      'x',
-      '--config',
-      machine.config,
-      '--no-try',
-      '--url',
-      'https://x/mcp',
-      '--header',
-      'Authorization=Bearer ${T}',
-    )
+    await add('x', '--url', 'https://x/mcp', '--header', 'Authorization=Bearer ${T}')
     expect(await machine.readConfig()).toEqual({
       mcpServers: { x: { url: 'https://x/mcp', headers: { Authorization: 'Bearer ${T}' } } },
     })

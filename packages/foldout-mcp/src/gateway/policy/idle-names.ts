@@ -12,6 +12,13 @@ export interface KnownServer {
   readonly tools: readonly ToolDefinition[]
 }
 
+/** A setting that has no effect. */
+interface IdleName {
+  /** The setting. Unlike the message, it has no text of the server, which may be another one each time. */
+  readonly setting: string
+  readonly message: string
+}
+
 /** Finds settings that name a tool or a parameter that a server does not have: one with a typo protects nothing. */
 export class IdleNames {
   readonly #config: GatewayConfig
@@ -23,31 +30,38 @@ export class IdleNames {
 
   /** What was not found before. */
   findNew(server: KnownServer): readonly string[] {
-    const fresh = [...findInPatterns(this.#config, server), ...findInOverrides(server)].filter(
-      (message) => !this.#found.has(message),
-    )
-    for (const message of fresh) this.#found.add(message)
-    return fresh
+    const found = [...findInPatterns(this.#config, server), ...findInOverrides(server)]
+    return found.flatMap(({ setting, message }) => {
+      const key = `${server.config.name} ${setting}`
+      if (this.#found.has(key)) return []
+      this.#found.add(key)
+      return [message]
+    })
   }
 }
 
 /** Patterns with `*` may be meant for tools that come later. */
-function findInPatterns(config: GatewayConfig, server: KnownServer): readonly string[] {
+function findInPatterns(config: GatewayConfig, server: KnownServer): readonly IdleName[] {
   const { name } = server.config
   const exact = listPatterns(config).filter(({ pattern }) => pattern.startsWith(`${name}/`) && !pattern.includes('*'))
   if (exact.length === 0) return []
   const known = new Set(server.tools.flatMap((tool) => listNames(server, tool)))
   return exact.flatMap(({ where, pattern }) => {
     const tool = pattern.slice(name.length + 1)
-    return known.has(tool) ? [] : [`${where} names the tool '${pattern}'. ${denyTool(name, tool)}`]
+    const message = `${where} names the tool '${pattern}'. ${describeMissing(name, tool)}`
+    return known.has(tool) ? [] : [{ setting: `${where} ${pattern}`, message }]
   })
 }
 
-function findInOverrides(server: KnownServer): readonly string[] {
-  return Array.from(server.config.overrides, ([tool, override]) => findInOverride(server, tool, override)).flat()
+function findInOverrides({ config, tools }: KnownServer): readonly IdleName[] {
+  if (config.overrides.size === 0) return []
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return Array.from(config.overrides, ([tool, override]) =>
+    findInOverride(config.name, tool, override, byName.get(tool)),
+  ).flat()
 }
 
-function denyTool(server: string, tool: string): string {
+function describeMissing(server: string, tool: string): string {
   return `The server '${server}' has no tool '${toVisible(tool)}'.`
 }
 
@@ -68,16 +82,32 @@ function listPatterns({ rules, quotas, presets }: GatewayConfig) {
   ]
 }
 
-function findInOverride({ config, tools }: KnownServer, tool: string, override: ServerToolOverride): readonly string[] {
-  const definition = tools.find(({ name }) => name === tool)
-  if (!definition) return [`Its "tools" name '${toVisible(tool)}'. ${denyTool(config.name, tool)}`]
+function findInOverride(
+  server: string,
+  tool: string,
+  override: ServerToolOverride,
+  definition: ToolDefinition | undefined,
+): readonly IdleName[] {
+  const shown = toVisible(tool)
+  if (!definition)
+    return [{ setting: `tools ${tool}`, message: `Its "tools" name '${shown}'. ${describeMissing(server, tool)}` }]
   const { properties } = (definition.inputSchema ?? {}) as { readonly properties?: unknown }
   if (!isObject(properties)) return []
   return Object.keys(override.parameters ?? {})
     .filter((parameter) => !Object.hasOwn(properties, parameter))
-    .map((parameter) => {
-      const others = Object.keys(properties).join(', ')
-      const has = others === '' ? 'It has none.' : `It has: ${toVisible(others)}.`
-      return `Its "tools" name the parameter '${parameter}' of '${toVisible(tool)}', which the tool does not have. ${has}`
-    })
+    .map((parameter) => ({
+      setting: `tools ${tool} ${parameter}`,
+      message: `Its "tools" name the parameter '${parameter}' of '${shown}', which the tool does not have. ${listParameters(properties)}`,
+    }))
+}
+
+const MAX_NAMED = 10
+const MAX_NAME = 64
+
+/** Names some parameters of a tool. A server may have any number of them, of any length. */
+function listParameters(properties: object): string {
+  const names = Object.keys(properties)
+  if (names.length === 0) return 'It has none.'
+  const some = names.slice(0, MAX_NAMED).map((name) => toVisible(name.slice(0, MAX_NAME)))
+  return `It has: ${some.join(', ')}${names.length > MAX_NAMED ? ', …' : '.'}`
 }
