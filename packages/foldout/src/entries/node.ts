@@ -5,6 +5,7 @@
  */
 
 export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
+export { retryIfInUse } from '../core/in-use.ts'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
 export { withLock, type HeldLock } from '../prompt/overrides/lock.ts'
 export type { SectionEdit, ToolEdit } from '../prompt/overrides/edit.ts'

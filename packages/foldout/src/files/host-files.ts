@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readlink, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { retryIfInUse } from '../core/in-use.ts'
 import { FilesystemError, type LineExcerpt, type LineRange } from './filesystem.ts'
 import { isFolder, notText, tooLarge } from './filesystem-faults.ts'
 import { MAX_FILE_BYTES } from './limits.ts'
@@ -190,7 +191,7 @@ export async function replaceFile(place: HostPlace, text: string, mode: number |
     } finally {
       await file.close()
     }
-    await rename(temporary, place.real)
+    await retryIfInUse(() => rename(temporary, place.real))
   } catch (error) {
     await rm(temporary, { force: true })
     throw error

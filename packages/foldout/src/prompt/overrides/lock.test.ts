@@ -133,6 +133,21 @@ describe('withLock', () => {
   })
 })
 
+describe('a change on Windows', () => {
+  const { platform } = process
+  afterEach(() => Object.defineProperty(process, 'platform', { value: platform }))
+
+  it('R16 is made again while another program has the file open', async () => {
+    Object.defineProperty(process, 'platform', { value: 'win32' })
+    let tries = 0
+    const change = (): void => {
+      if (++tries < 3) throw Object.assign(new Error('operation not permitted'), { code: 'EPERM' })
+    }
+    await withLock(lock, async (mine) => mine.commit(change))
+    expect(tries).toBe(3)
+  })
+})
+
 describe('removed', () => {
   it('R16 removes the abandoned lock', () => {
     writeFileSync(lock, held(1))

@@ -15,6 +15,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FoldoutError } from '../../core/errors.ts'
+import { retryIfInUseSync } from '../../core/in-use.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 
 /**
@@ -27,7 +28,7 @@ export interface HeldLock {
   /**
    * Makes the change that the lock protects, unless another process has taken over the lock; in that case, `withLock`
    * starts over. No other code of this process runs between the check and the change, which keeps the gap as short as
-   * possible.
+   * possible. On Windows, a change that fails because another program has the file open is made again.
    */
   commit(change: () => void): void
 }
@@ -67,13 +68,13 @@ export function withLock<Value>(
         return await work({
           commit(change) {
             if (lockAt(path)?.text !== mine) throw new LockLost()
-            change()
+            retryIfInUseSync(change)
           },
         })
       } catch (error) {
         if (!(error instanceof LockLost)) throw error
       } finally {
-        if (lockAt(path)?.text === mine) rmSync(path, { force: true })
+        if (lockAt(path)?.text === mine) retryIfInUseSync(() => rmSync(path, { force: true }))
       }
     }
   })
@@ -117,7 +118,8 @@ function tryCreate(path: string, mine: string): boolean {
   mkdirSync(dirname(path), { recursive: true })
   let file: number
   try {
-    file = openSync(path, 'wx')
+    // The previous holder's lock may be open in a process that looks at it.
+    file = retryIfInUseSync(() => openSync(path, 'wx'))
   } catch (error) {
     if (getCode(error) === 'EEXIST') return false
     throw error
@@ -144,7 +146,8 @@ export function lockAt(path: string): FoundLock | undefined {
   let file: number
   try {
     // Does not follow links, and does not wait for the writer of a pipe.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+    file = retryIfInUseSync(() => openSync(path, flags))
   } catch (error) {
     if (getCode(error) === 'ENOENT' || getCode(error) === 'ELOOP') return undefined
     throw error
@@ -202,7 +205,7 @@ function isAlive(pid: number): boolean {
 export function tryRemove(path: string, found: FoundLock): boolean {
   const aside = `${path}.${randomUUID()}.old`
   try {
-    renameSync(path, aside)
+    retryIfInUseSync(() => renameSync(path, aside))
   } catch (error) {
     if (getCode(error) === 'ENOENT') return true
     throw error

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { sha256Hex } from '../../../core/hash.ts'
+import { retryIfInUse } from '../../../core/in-use.ts'
 import { MAX_VECTOR_FILE_BYTES } from '../limits.ts'
 import type { VectorCache } from './encoder.ts'
 
@@ -128,7 +129,7 @@ async function replace(path: string, lines: readonly string[]): Promise<void> {
   const temporary = `${path}.${randomUUID()}`
   try {
     await append(temporary, lines)
-    await rename(temporary, path)
+    await retryIfInUse(() => rename(temporary, path))
   } finally {
     await rm(temporary, { force: true })
   }
