@@ -380,6 +380,9 @@ describe('R46 a call', () => {
     })
     await exposed.call('use_tool', { name: 'watch' }, { signal })
     expect(during).toBe(1)
+    // A tool that watches its signal does so alone.
+    await createCatalog([tool('watch', { call: watch, watchesSignal: true })]).call('watch', {}, { signal })
+    expect(during).toBe(0)
   })
 
   it('R46 keeps `this` of the tool it runs', async () => {
@@ -400,9 +403,14 @@ describe('R46 a call', () => {
         call: (_, { signal }) =>
           new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(new Error('own words')))),
       }),
+      tool('watching', {
+        watchesSignal: true,
+        call: (_, { signal }) =>
+          new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(new Error('own words')))),
+      }),
       defineTool({ name: 'defined', description: 'Hangs.', execute: () => new Promise(() => {}) }),
     ])
-    for (const name of ['deaf', 'heeding', 'defined']) {
+    for (const name of ['deaf', 'heeding', 'watching', 'defined']) {
       const abort = new AbortController()
       const pending = deaf.call(name, {}, { signal: abort.signal })
       setTimeout(() => abort.abort(new Error('enough')), 5)

@@ -1,7 +1,7 @@
 import { nearest } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
-import { createErrorResult } from '../tools/call-result.ts'
+import { createErrorResult, toCallResult } from '../tools/call-result.ts'
 import type { ApprovalNeed } from '../tools/tool.ts'
 import { getApprovalSettings } from './approval.ts'
 import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
@@ -133,18 +133,18 @@ class LiveCatalog implements Catalog {
     signal?.throwIfAborted()
     const found = this.resolve(name)
     if (isUnknown(found)) return createErrorResult(describeUnknownTool(found))
-    const call = this.#prepared.get(found.qualified)?.call
+    const { call, isStructured = false } = this.#prepared.get(found.qualified) ?? {}
     if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: the catalog has only its definition.`)
     const read = readArguments(args)
     if ('fault' in read)
       return createErrorResult(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
-    const answer = await call(read.args, context, {
+    const result = await call(read.args, context, {
       name: found.name,
       describeFault: (issues) => describeArgumentsFault(found, issues),
       ...getApprovalSettings(this.#options, { entry: found, arguments: read.args }, context),
     })
-    if (answer.isError === true) signal?.throwIfAborted()
-    return answer
+    if (!result.ok) signal?.throwIfAborted()
+    return toCallResult(result, { isStructured })
   }
 
   async findApprovalNeed(name: string, args: unknown, context: CallContext = {}): Promise<ApprovalNeed> {

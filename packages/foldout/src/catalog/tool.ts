@@ -189,11 +189,18 @@ export interface RawTool extends ToolMetadata {
   readonly execution?: ToolExecution
   /** The definition's `_meta`, passed on to clients. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** Other fields of the definition, passed on to clients. Clients ignore those that they do not know. */
+  readonly extra?: Readonly<Record<string, unknown>>
   /**
    * Runs the tool with arguments that fit the schema. Without it, the tool can be found, but a call fails with an
    * explanation.
    */
   readonly call?: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<CallResult>
+  /**
+   * Whether `call` ends by itself when its signal aborts. Otherwise, the catalog watches the signal, and stops waiting
+   * for a call that ignores it.
+   */
+  readonly watchesSignal?: boolean
 }
 
 /**
@@ -251,6 +258,7 @@ export interface CatalogEntry {
   readonly icons: readonly unknown[] | undefined
   readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
+  readonly extra: Readonly<Record<string, unknown>> | undefined
   /** The fault in the definition of a tool that can still be called, such as a schema that does not compile. */
   readonly problem: string | undefined
 }

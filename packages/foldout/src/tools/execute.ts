@@ -1,4 +1,3 @@
-import { untilAborted } from '../core/abort.ts'
 import { getErrorMessage, getErrorType } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
@@ -97,40 +96,55 @@ export async function checkArguments(tool: AnyTool, args: unknown): Promise<Stan
 export interface CallSteps {
   readonly name: string
   readonly signal: AbortSignal | undefined
+  /** Whether `run` ends by itself when the signal aborts. */
+  readonly watchesSignal?: boolean
   validate(): StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>>
   describeFault(issues: readonly StandardSchemaV1.Issue[]): string
   /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
   approve?(checked: unknown): Promise<ToolFailure | undefined>
   run(checked: unknown): unknown
+  /** Turns what `run` returned into a result. Without it, `run` returns one. */
+  toResult?(returned: unknown): ToolResult
 }
 
 /**
  * Runs one call from its arguments to its result: checks the arguments once, asks for approval, runs the tool, and ends as
  * soon as the signal aborts. Every call of every tool goes through here. It never rejects.
  */
-export async function executeCall(steps: CallSteps): Promise<ToolResult> {
+export function executeCall(steps: CallSteps): Promise<ToolResult> {
   const { name, signal } = steps
-  try {
-    return await untilAborted(signal, () => checkAndRun(steps))
-  } catch (error) {
-    if (signal?.aborted) return fail(`Tool '${name}' ${describeAbort(signal)}`)
-    return fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
-  }
+  if (!signal || steps.watchesSignal === true) return runSteps(steps)
+  if (signal.aborted) return Promise.resolve(createAborted(name, signal))
+  return new Promise((resolve) => {
+    // A tool that ignores its signal must not keep the caller waiting.
+    const onAbort = (): void => resolve(createAborted(name, signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    void runSteps(steps).then((result) => {
+      signal.removeEventListener('abort', onAbort)
+      return resolve(result)
+    })
+  })
 }
 
-async function checkAndRun(steps: CallSteps): Promise<ToolResult> {
+/** Never rejects. */
+async function runSteps(steps: CallSteps): Promise<ToolResult> {
   const { name, signal } = steps
-  const checked = await steps.validate()
-  if (checked.issues) return fail(steps.describeFault(checked.issues))
-  if (steps.approve) {
+  try {
+    // Most checks are synchronous, and waiting takes longer than they do.
+    const checking = steps.validate()
+    const checked = checking instanceof Promise ? await checking : checking
+    if (checked.issues) return fail(steps.describeFault(checked.issues))
     signal?.throwIfAborted()
-    const refusal = await steps.approve(checked.value)
+    const refusal = steps.approve && (await steps.approve(checked.value))
     if (refusal) return refusal
+    signal?.throwIfAborted()
+    const returned = await steps.run(checked.value)
+    const result = steps.toResult ? steps.toResult(returned) : returned
+    const fault = findResultFault(result)
+    return fault === undefined ? (result as ToolResult) : fail(`Tool '${name}' failed: ${fault}`)
+  } catch (error) {
+    return signal?.aborted ? createAborted(name, signal) : fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
   }
-  signal?.throwIfAborted()
-  const result = await steps.run(checked.value)
-  const fault = findResultFault(result)
-  return fault === undefined ? (result as ToolResult) : fail(`Tool '${name}' failed: ${fault}`)
 }
 
 /**
@@ -163,9 +177,9 @@ function describeFault(name: string, tool: AnyTool, issues: readonly StandardSch
   return `Wrong arguments for tool '${name}': ${describeIssues(issues)}. Its arguments are: ${JSON.stringify(tool.inputSchema)}`
 }
 
-function describeAbort(signal: AbortSignal): string {
-  const isTimeout = getErrorType(signal.reason) === 'TimeoutError'
-  return isTimeout ? 'took too long and was stopped.' : 'was cancelled.'
+function createAborted(name: string, { reason }: AbortSignal): ToolFailure {
+  const isTimeout = getErrorType(reason) === 'TimeoutError'
+  return fail(`Tool '${name}' ${isTimeout ? 'took too long and was stopped.' : 'was cancelled.'}`)
 }
 
 function isToolResult(value: unknown): value is ToolResult {

@@ -62,6 +62,7 @@ export class Entry implements CatalogEntry {
   readonly icons: readonly unknown[] | undefined
   readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
+  readonly extra: Readonly<Record<string, unknown>> | undefined
   declare readonly shortDescription: string
   declare readonly inputSchema: JsonSchema
   declare readonly outputSchema: JsonSchema | undefined
@@ -84,6 +85,7 @@ export class Entry implements CatalogEntry {
     this.icons = fields.icons
     this.execution = fields.execution
     this.meta = fields.meta
+    this.extra = fields.extra
     // These are fields of the entry itself, so a copy made by spreading has them, and all entries share one getter: if
     // each entry had its own, engines could not share their layout, and creating an entry would take several times as
     // long.

@@ -32,7 +32,7 @@ export function getListing(entry: CatalogEntry): ListedTool {
 }
 
 function createListing(entry: CatalogEntry): ListedTool {
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta } = entry
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta, extra } = entry
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -44,5 +44,6 @@ function createListing(entry: CatalogEntry): ListedTool {
     ...(icons === undefined ? {} : { icons }),
     ...(execution === undefined ? {} : { execution }),
     ...(meta === undefined ? {} : { meta }),
+    ...(extra === undefined ? {} : { extra }),
   }
 }

@@ -15,6 +15,7 @@ export interface ToolFields {
   readonly icons: readonly unknown[] | undefined
   readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
+  readonly extra: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Reads the fields of a definition. A field of the wrong type is left out and a long one is cut; both are added to the faults. */
@@ -42,6 +43,7 @@ export function readFields(
     icons: readAs(readIcons, 'icons', given['icons'], faults),
     execution: readAs(readExecution, 'execution', given['execution'], faults),
     meta: readAs(readJsonObject, 'meta', given['meta'], faults),
+    extra: readAs(readJsonObject, 'extra', given['extra'], faults),
   }
 }
 

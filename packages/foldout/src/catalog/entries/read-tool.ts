@@ -10,12 +10,13 @@ import {
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
-import { readCallResult, toCallResult, wrapAnswer } from '../../tools/call-result.ts'
+import { readCallResult, wrapAnswer } from '../../tools/call-result.ts'
 import { checkArguments, executeCall, executeTool, type CallSteps, type ExecuteOptions } from '../../tools/execute.ts'
+import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool, ApprovalNeed, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 import { getQualifiedName } from '../names.ts'
-import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
+import type { BrokenTool, CallContext, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
 import { Definition, Entry } from './entry.ts'
 import { readFields, readText } from './read-fields.ts'
 import { readInputSchema, readOutputSchema } from './schemas.ts'
@@ -31,8 +32,10 @@ export interface PreparedTool {
   createEntry(name: string): CatalogEntry
   /** Runs the tool; `undefined` if the catalog has only its definition. */
   readonly call:
-    | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<CallResult>)
+    | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<ToolResult>)
     | undefined
+  /** Whether the tool declares a schema for its values. */
+  readonly isStructured: boolean
   /**
    * Whether a person has to approve a call: the tool decides first, then the catalog. A call with wrong arguments needs
    * no approval.
@@ -96,17 +99,17 @@ function prepareRawTool(
 }
 
 /** The functions that run a tool and decide whether a call needs approval. */
-type Calls = Pick<PreparedTool, 'call' | 'findNeed'>
+type Calls = Pick<PreparedTool, 'call' | 'findNeed' | 'isStructured'>
 
 function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Definition): Calls {
-  const run = given['call']
+  const { call: run } = given
+  const watchesSignal = given['watchesSignal'] === true
   let checker: StandardSchemaV1 | undefined
-  const validate = async (args: unknown): Promise<StandardSchemaV1.Result<unknown>> => {
+  const validate = (args: unknown): ReturnType<CallSteps['validate']> => {
     if (!input.isCheckable) return { value: args }
     try {
       checker ??= fromJsonSchema(input.shown)
-      const checked = checker['~standard'].validate(args)
-      return checked instanceof Promise ? await checked : checked
+      return checker['~standard'].validate(args)
     } catch {
       // Even if the schema turns out to be unusable, the tool must still work.
       return { value: args }
@@ -114,25 +117,25 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
   }
   const findNeed: PreparedTool['findNeed'] = async (args, _context, policy) =>
     (await validate(args)).issues === undefined && policy()
-  if (typeof run !== 'function') return { findNeed, call: undefined }
-  const call: PreparedTool['call'] = async (args, context, settings) => {
+  // Its own answer already has structured content.
+  const isStructured = false
+  if (typeof run !== 'function') return { findNeed, call: undefined, isStructured }
+  const call: PreparedTool['call'] = (args, context, settings) => {
     const { name, describeFault, approve } = settings
     // Functions come before what is copied: V8 gives each copy that gets functions afterwards a class of its own, which keeps the
     // whole call alive until all memory is collected.
-    const result = await executeCall({
+    return executeCall({
       name,
       signal: context.signal,
+      watchesSignal,
       validate: () => validate(args),
-      async run() {
-        const answer: unknown = await Reflect.apply(run, given, [args, context])
-        return wrapAnswer(readCallResult(name, answer))
-      },
+      run: () => Reflect.apply(run, given, [args, context]) as unknown,
+      toResult: (answer) => wrapAnswer(readCallResult(name, answer)),
       describeFault,
       ...(approve ? { approve } : {}),
     })
-    return toCallResult(result)
   }
-  return { findNeed, call }
+  return { findNeed, call, isStructured }
 }
 
 function prepareDefinedTool(
@@ -143,12 +146,9 @@ function prepareDefinedTool(
   const outputSchema = getOutputSchema(tool)
   const { category, tags, shortDescription, core, name, description, inputSchema, annotations } = tool
   const given = { category, tags, shortDescription, core, description, inputSchema, outputSchema, annotations }
-  const isStructured = outputSchema !== undefined
   return prepare(readDefinition(given, { name, source, options }), {
-    async call(args, context, settings) {
-      const result = await executeTool(tool, args, createToolContext(context, options.session), settings)
-      return toCallResult(result, { isStructured })
-    },
+    isStructured: outputSchema !== undefined,
+    call: (args, context, settings) => executeTool(tool, args, createToolContext(context, options.session), settings),
     async findNeed(args, context, policy) {
       const checked = await checkArguments(tool, args)
       if (checked.issues) return false
@@ -172,9 +172,9 @@ function readDefinition(
   return new Definition({ declared, qualified, source }, fields, schemas, faults)
 }
 
-function prepare(definition: Definition, { call, findNeed }: Calls): PreparedTool {
+function prepare(definition: Definition, calls: Calls): PreparedTool {
   const { declared, qualified, source } = definition
-  return { declared, qualified, source, createEntry: (name) => new Entry(name, definition), call, findNeed }
+  return { declared, qualified, source, createEntry: (name) => new Entry(name, definition), ...calls }
 }
 
 function isDefinedTool(input: CatalogInput): input is AnyTool {

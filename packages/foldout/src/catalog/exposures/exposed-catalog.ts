@@ -102,20 +102,10 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
     // At the end, so the beginning of the list stays as the client has cached it.
     ...(parts.joined?.entries().map(getLoadedListing) ?? []),
   ]
-  const call = async (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
+  const call = (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
     const meta = metaTools.get(name)
-    if (!meta) return runTool(parts, { name, args, ...(parts.hint === undefined ? {} : { hint: parts.hint }) }, context)
-    const read = readArguments(args)
-    if ('fault' in read) return createErrorResult(`Wrong arguments for tool '${name}': ${read.fault}.`)
-    const fault = describeUnknownArgument(meta, read.args)
-    if (fault !== undefined) return createErrorResult(`Wrong arguments for tool '${name}': ${fault}.`)
-    try {
-      return await meta.call(read.args, context)
-    } catch (error) {
-      // For example, an embedding function may fail.
-      if (context.signal?.aborted) throw error
-      return createErrorResult(`Tool '${name}' failed: ${getErrorMessage(error)}`)
-    }
+    if (meta) return callMetaTool(meta, args, context)
+    return runTool(parts, { name, args, ...(parts.hint === undefined ? {} : { hint: parts.hint }) }, context)
   }
   let unsubscribe: (() => void) | undefined
   return {
@@ -158,6 +148,20 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
         unsubscribe = undefined
       }
     },
+  }
+}
+
+async function callMetaTool(tool: MetaTool, args: unknown, context: CallContext): Promise<CallResult> {
+  const { name } = tool.listing
+  const read = readArguments(args)
+  const fault = 'fault' in read ? read.fault : describeUnknownArgument(tool, read.args)
+  if ('fault' in read || fault !== undefined) return createErrorResult(`Wrong arguments for tool '${name}': ${fault}.`)
+  try {
+    return await tool.call(read.args, context)
+  } catch (error) {
+    // For example, an embedding function may fail.
+    if (context.signal?.aborted) throw error
+    return createErrorResult(`Tool '${name}' failed: ${getErrorMessage(error)}`)
   }
 }
 

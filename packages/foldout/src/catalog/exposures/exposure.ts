@@ -21,6 +21,8 @@ export interface ListedTool {
   readonly icons?: readonly unknown[]
   readonly execution?: ToolExecution
   readonly meta?: Readonly<Record<string, unknown>>
+  /** Other fields of the definition. */
+  readonly extra?: Readonly<Record<string, unknown>>
 }
 
 /**

@@ -67,10 +67,11 @@ export function describeUnknownArgument(
   { listing, takesOtherArguments }: MetaTool,
   args: GivenArguments,
 ): string | undefined {
+  if (takesOtherArguments === true) return undefined
   const { properties } = listing.inputSchema
   const known = isPlainObject(properties) ? Object.keys(properties) : []
   const isSearch = known.includes('query') && readText(args['query']) !== undefined
-  if (takesOtherArguments === true || isSearch) return undefined
+  if (isSearch) return undefined
   const unknown = Object.keys(args).find((name) => !known.includes(name))
   if (unknown === undefined) return undefined
   const verb = known.length === 1 ? 'is' : 'are'

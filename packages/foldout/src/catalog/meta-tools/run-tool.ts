@@ -50,11 +50,13 @@ export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments
   const fields = FIELDS[through]
   const field = findNameField(fields, args)
   const { [field]: name, [fields.args]: given } = args
-  const known: ReadonlySet<string> = new Set([field, fields.args, fields.name, ...fields.own])
-  const beside = Object.entries(args).filter(([key]) => !known.has(key))
+  const own: readonly string[] = fields.own
+  const isKnown = (key: string): boolean =>
+    key === field || key === fields.args || key === fields.name || own.includes(key)
+  const beside = Object.keys(args).filter((key) => !isKnown(key))
   if (beside.length === 0) return { name, args: given }
-  if (isNothing(given)) return { name, args: Object.fromEntries(beside), isLifted: true }
-  return { name, args: given, beside: beside.map(([key]) => key) }
+  if (isNothing(given)) return { name, args: Object.fromEntries(beside.map((key) => [key, args[key]])), isLifted: true }
+  return { name, args: given, beside }
 }
 
 /** Models confuse the fields of the meta tools that they know. */

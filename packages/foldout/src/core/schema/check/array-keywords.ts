@@ -44,7 +44,7 @@ const contains: Keyword = (value, schema) => {
     for (const [index, item] of list.entries()) {
       if (run.evaluate(value, place.at(index, item)).issues.length > 0) continue
       count += 1
-      outcome.moreItems.add(index)
+      outcome.markItem(index)
     }
     if (count < min)
       outcome.add({
@@ -94,7 +94,7 @@ export const unevaluatedItems: Keyword = (value) => (place, run, outcome) => {
   const list: readonly unknown[] = place.value
   for (let index = outcome.items; index < list.length && !outcome.isFull; index++) {
     run.spend()
-    if (outcome.moreItems.has(index)) continue
+    if (outcome.hasItem(index)) continue
     for (const issue of run.evaluate(value, place.at(index, list[index])).issues) outcome.add(issue)
   }
   outcome.items = Infinity

@@ -4,12 +4,14 @@ import { MAX_CHECK_DEPTH, MAX_CHECK_STEPS, MAX_ISSUES } from '../limits.ts'
 import { compileNode, type SchemaNode } from './node.ts'
 import { SchemaDocument } from './document.ts'
 import { Identities } from './identity.ts'
+import { createQuickCheck } from './quick-check.ts'
 import type { Kind } from './wording.ts'
 
 /** A value and its place in the whole value. */
 export class Place {
-  readonly outcomes = new Map<SchemaNode, Outcome>()
-  private readonly inside = new Map<string | number, Place>()
+  // Created when needed: most values are small, and most schemas have no references.
+  private outcomes: Map<SchemaNode, Outcome> | undefined
+  private inside: Map<string | number, Place> | undefined
 
   readonly value: unknown
   readonly parent: Place | undefined
@@ -27,9 +29,20 @@ export class Place {
    */
   at(key: string | number, value: unknown): Place {
     if (typeof value !== 'object' || value === null) return new Place(value, this, key)
+    this.inside ??= new Map()
     let place = this.inside.get(key)
     if (!place) this.inside.set(key, (place = new Place(value, this, key)))
     return place
+  }
+
+  /** The outcome of a schema at this place, if it is known. */
+  recall(node: SchemaNode): Outcome | undefined {
+    return this.outcomes?.get(node)
+  }
+
+  remember(node: SchemaNode, outcome: Outcome): void {
+    this.outcomes ??= new Map()
+    this.outcomes.set(node, outcome)
   }
 
   getPath(): (string | number)[] {
@@ -58,7 +71,7 @@ export class Outcome {
   fields: Set<string> | 'all' | undefined
   /** How many leading items some keyword has evaluated, and which later ones. */
   items = 0
-  readonly moreItems = new Set<number>()
+  private moreItems: Set<number> | undefined
 
   add(issue: CheckIssue): void {
     if (this.issues.length < MAX_ISSUES) this.issues.push(issue)
@@ -78,7 +91,16 @@ export class Outcome {
     if (other.fields === 'all') this.fields = 'all'
     else if (other.fields) for (const field of other.fields) this.markField(field)
     this.items = Math.max(this.items, other.items)
-    for (const index of other.moreItems) this.moreItems.add(index)
+    for (const index of other.moreItems ?? []) this.markItem(index)
+  }
+
+  markItem(index: number): void {
+    this.moreItems ??= new Set()
+    this.moreItems.add(index)
+  }
+
+  hasItem(index: number): boolean {
+    return index < this.items || this.moreItems?.has(index) === true
   }
 
   markField(name: string): void {
@@ -88,7 +110,8 @@ export class Outcome {
   }
 }
 
-const VALID = Object.freeze(new Outcome())
+const VALID = new Outcome()
+Object.freeze(VALID)
 
 /** Thrown if a value or its schema is nested too deeply to be checked. */
 export class TooDeep extends Error {}
@@ -97,7 +120,7 @@ export class TooLong extends Error {}
 
 /** One check of one value. */
 export class Run {
-  readonly identities = new Identities()
+  private madeIdentities: Identities | undefined
   private depth = 0
   private readonly scope: string[] = []
 
@@ -109,6 +132,10 @@ export class Run {
     this.document = document
     this.nodes = nodes
     this.steps = steps
+  }
+
+  get identities(): Identities {
+    return (this.madeIdentities ??= new Identities())
   }
 
   /** Counts steps, and ends the check if there are too many. */
@@ -128,12 +155,12 @@ export class Run {
     const node = this.getNode(schema)
     const { hasReferences, hasDynamicReferences } = this.document
     const isRemembered = hasReferences && !hasDynamicReferences
-    const known = isRemembered ? place.outcomes.get(node) : undefined
+    const known = isRemembered ? place.recall(node) : undefined
     if (known) return known
     // A schema that refers back to itself at the same place adds nothing.
-    if (isRemembered) place.outcomes.set(node, VALID)
+    if (isRemembered) place.remember(node, VALID)
     const outcome = this.check(node, place)
-    if (isRemembered) place.outcomes.set(node, outcome)
+    if (isRemembered) place.remember(node, outcome)
     return outcome
   }
 
@@ -176,6 +203,13 @@ export type ValueCheck = (value: unknown) => readonly ValueIssue[]
  * are ignored; `schemaFault` names them.
  */
 export function createValueCheck(schema: unknown): ValueCheck {
+  const isSurelyValid = createQuickCheck(schema)
+  const check = createWholeCheck(schema)
+  return (value) => (isSurelyValid(value) ? [] : check(value))
+}
+
+/** The same without a shortcut for simple schemas. */
+export function createWholeCheck(schema: unknown): ValueCheck {
   let document: SchemaDocument | undefined
   const nodes = new Map<object, SchemaNode>()
   return (value) => {

@@ -7,8 +7,13 @@ import { describeKinds, describeValues, getValueKind, shorten, type Kind } from 
 
 const KINDS: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
+/** The kinds of values that a `type` allows. */
+export function readKinds(type: unknown): readonly Kind[] {
+  return [type].flat().filter((kind): kind is Kind => KINDS.has(kind))
+}
+
 const type: Keyword = (value) => {
-  const kinds = [value].flat().filter((kind): kind is Kind => KINDS.has(kind))
+  const kinds = readKinds(value)
   if (kinds.length === 0) return undefined
   return (place, _run, outcome) => {
     if (!kinds.some((kind) => isOfKind(place.value, kind)))
@@ -16,7 +21,7 @@ const type: Keyword = (value) => {
   }
 }
 
-function isOfKind(value: unknown, kind: Kind): boolean {
+export function isOfKind(value: unknown, kind: Kind): boolean {
   if (kind === 'integer') return Number.isInteger(value)
   return value !== undefined && getValueKind(value) === kind
 }
