@@ -12,5 +12,7 @@ export const CLIENT_CAPABILITIES = `${PROTOCOL_PREFIX}clientCapabilities`
 export const LOG_LEVEL = `${PROTOCOL_PREFIX}logLevel`
 /** The extension with which a modern client declares that it can wait for tasks. */
 export const TASKS = `${PROTOCOL_PREFIX}tasks`
+/** The `_meta` key of a legacy message for the task that it belongs to. */
+export const RELATED_TASK = `${PROTOCOL_PREFIX}related-task`
 /** The `_meta` key of a meta tool's result for the error with which a server rejected the call. */
 export const REFUSED_WITH = 'foldout/error'

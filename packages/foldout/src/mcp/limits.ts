@@ -111,6 +111,15 @@ export const MAX_WATCHED = 1_000
 /** How long a client may take to answer a question of a tool. People answer some of these questions. */
 export const LONGEST_ANSWER_MS = 60 * MINUTE
 
+/** How many questions that belong to none of its requests a client may have to answer at a time. Further ones are rejected. */
+export const MAX_QUESTIONS = 64
+
+/** How long a client may have no connection before the questions that it was asked over it are given up. */
+export const CHANNEL_GONE_MS = 10 * SECOND
+
+/** How often this is checked. */
+export const CHANNEL_CHECK_MS = SECOND
+
 // Limits on what an upstream server may do.
 
 /** How long a call may go without an answer or progress. Option `timeoutMs` of `toolsFromMcp`. */
@@ -123,6 +132,8 @@ export const POLL_MS = SECOND
 export const SHORTEST_POLL_MS = 50
 /** The longest time between two requests for the state of a task, whatever its server says. */
 export const LONGEST_POLL_MS = 30 * SECOND
+/** How many tasks of a server have their progress passed on at a time. */
+export const MAX_TASK_LISTENERS = 1_000
 /** How long a page of a tool list may take. */
 export const LIST_TIMEOUT_MS = MINUTE
 /** How many tools of one server are read. Option `maxTools` of `toolsFromMcp`. */

@@ -1,4 +1,11 @@
-/** The error with which a server rejected a call. */
+/**
+ * The error with which a server rejected a call.
+ *
+ * @example
+ * ```ts
+ * const refusal: Refusal = { code: -32602, message: 'Unknown city.' }
+ * ```
+ */
 export interface Refusal {
   readonly code: number
   readonly message: string
@@ -11,7 +18,15 @@ export interface Refusal {
  */
 export const REFUSAL: unique symbol = Symbol('foldout/refusal')
 
-/** Returns the rejection that a result represents. */
+/**
+ * Returns the error with which a server rejected a call, if a result of a tool from `toolsFromMcp` represents one. Only
+ * calls that are made for a client of `serveMcp` have it.
+ *
+ * @example
+ * ```ts
+ * getRefusal({ content: [{ type: 'text', text: 'The city is unknown.' }], isError: true }) // => undefined
+ * ```
+ */
 export function getRefusal(result: object): Refusal | undefined {
   return (result as { readonly [REFUSAL]?: Refusal })[REFUSAL]
 }

@@ -103,6 +103,15 @@ describe.each(LINES)("a call of a server's tool, with a client of %s", (line) =>
     expect(keys).toEqual(['conversation/call-1', undefined])
   })
 
+  it('R46 R66 is sent without a key for a client that has sent none', async () => {
+    const { tool, calls } = await calling(line, () => ({ content: [] }))
+    const peer = { era: 'legacy', capabilities: {}, notify: async () => undefined } as const
+    await tool.call!({}, { peer, idempotencyKey: 'connection/1' })
+    await tool.call!({}, { peer, idempotencyKey: 'ada/again', meta: { 'foldout/idempotencyKey': 'again' } })
+    const keys = calls().map(({ params }) => (params!['_meta'] as Record<string, unknown>)?.['foldout/idempotencyKey'])
+    expect(keys).toEqual([undefined, 'ada/again'])
+  })
+
   it('R46 reports the last progress even if it arrives with the answer', async () => {
     const { tool } = await calling(line, ({ params }, server) => {
       const { progressToken } = params['_meta'] as { readonly progressToken: number }

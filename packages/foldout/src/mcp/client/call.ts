@@ -10,8 +10,9 @@ import { callFailure } from './failure.ts'
 import { passMeta } from './meta.ts'
 import { answerQuestions, isQuestion } from './questions.ts'
 import { createFollower } from './signal.ts'
-import { chooseTask, isModernTask, requiresTasks, takesTasks, waitForTask, withTasks } from './tasks.ts'
-import { markWanted, requestOnWire, WireError, type Wanted } from './wire.ts'
+import { isModernTask } from './task-progress.ts'
+import { chooseTask, requiresTasks, takesTasks, waitForTask, withTasks } from './tasks.ts'
+import { callOnWire, markWanted, WireError, type Wanted } from './wire.ts'
 
 export interface Upstream {
   readonly client: McpClient
@@ -54,11 +55,12 @@ async function callDirectly(
 ): Promise<CallResult> {
   const { signal, onProgress, peer } = context
   signal?.throwIfAborted()
-  const params = { name, arguments: args, ...passMeta(client, getMeta(context), peer) }
   try {
     const report = onProgress && progressReporter(onProgress)
     const options = { signal, timeoutMs, maxMs: maxCallMs, onProgress: report }
-    return getAnswer(await requestOnWire(client, 'tools/call', params, options), { server, maxErrorCharacters })
+    const { _meta: meta = {} } = passMeta(client, getMeta(context), peer)
+    const answer = await callOnWire(client, { name, arguments: args, meta }, options)
+    return getAnswer(answer, { server, maxErrorCharacters })
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -93,7 +95,7 @@ async function callByClient(
     },
     Math.min(maxCallMs, MAX_TIMER_MS),
   )
-  const report = progressReporter(onProgress)
+  const report = onProgress && progressReporter(onProgress)
   const isRead = client.transport !== undefined
   const task = chooseTask(client, tool.execution, context.task)
   const sendOnce = async (input: CallInput | undefined, as: CallPeer | undefined = peer): Promise<unknown> => {
@@ -113,7 +115,7 @@ async function callByClient(
         resetTimeoutOnProgress: true,
         ...(peer ? { allowInputRequired: true } : {}),
         // Requests progress from the server, which keeps a long call from timing out.
-        onprogress: (progress) => (isRead ? undefined : report(progress)),
+        onprogress: (progress) => (isRead ? undefined : report?.(progress)),
       })
       return wanted.result ?? seen
     } finally {
@@ -173,12 +175,12 @@ function readProgressMeta(meta: unknown): Pick<ToolProgress, '_meta'> {
 const PROGRESS_META = { maxBytes: PROGRESS_META_BYTES, maxDepth: MAX_DEPTH }
 
 function progressReporter(
-  onProgress: CallContext['onProgress'],
+  onProgress: NonNullable<CallContext['onProgress']>,
 ): (progress: Readonly<Record<string, unknown>>) => void {
   return ({ progress, total, message, _meta: meta }) => {
     if (typeof progress !== 'number') return
     try {
-      onProgress?.({
+      onProgress({
         progress,
         ...(typeof total === 'number' ? { total } : {}),
         ...(typeof message === 'string' ? { message: cutWithCount(message, PROGRESS_CHARACTERS) } : {}),
@@ -190,12 +192,16 @@ function progressReporter(
   }
 }
 
-/** The idempotency key tells a server whether it has already run the call. */
-function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string, unknown>> {
+/**
+ * The idempotency key tells a server whether it has already run the call. A client behind the call repeats it only with
+ * a key of its own, so one that sent no key needs none.
+ */
+function getMeta({ meta, idempotencyKey, peer }: CallContext): Readonly<Record<string, unknown>> {
+  const isSent = idempotencyKey !== undefined && (!peer || meta?.[IDEMPOTENCY_KEY] !== undefined)
   // Copies that leave something out take long, and most calls have nothing to copy.
-  if (!meta) return idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: idempotencyKey }
+  if (!meta) return isSent ? { [IDEMPOTENCY_KEY]: idempotencyKey } : {}
   const { [IDEMPOTENCY_KEY]: _, ...given } = meta
-  return idempotencyKey === undefined ? given : { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
+  return isSent ? { ...given, [IDEMPOTENCY_KEY]: idempotencyKey } : given
 }
 
 /** Converts the answers to a server's questions to fields of the repeated request. */

@@ -1,9 +1,10 @@
 import type { CallPeer } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { TASKS } from '../keys.ts'
+import { RELATED_TASK, TASKS } from '../keys.ts'
 import { LONGEST_POLL_MS, POLL_MS, SHORTEST_POLL_MS } from '../limits.ts'
 import { isModern, type McpClient } from './client.ts'
 import { requestFromMcp } from './request.ts'
+import { isModernTask } from './task-progress.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -62,11 +63,6 @@ export function requiresTasks(error: unknown): boolean {
   return code === MISSING_CAPABILITY && isPlainObject(extensions) && TASKS in extensions
 }
 
-/** Whether a modern server returned a task instead of a result. */
-export function isModernTask(result: unknown): boolean {
-  return isPlainObject(result) && result['resultType'] === 'task'
-}
-
 export interface TaskWait {
   readonly peer: CallPeer | undefined
   readonly signal: AbortSignal
@@ -100,7 +96,14 @@ type AskServer = (method: string, params?: JsonObject) => Promise<JsonObject>
 async function followLegacy(first: JsonObject, ask: AskServer, { signal }: TaskWait): Promise<unknown> {
   for (let task = first; task['status'] === 'working'; task = await ask('tasks/get'))
     await pause(task['pollInterval'], signal)
-  return ask('tasks/result')
+  return withoutTask(await ask('tasks/result'))
+}
+
+/** The caller has no task that a result could belong to. */
+function withoutTask({ _meta: meta, ...result }: JsonObject): JsonObject {
+  if (!isPlainObject(meta)) return result
+  const { [RELATED_TASK]: _, ...others } = meta
+  return Object.keys(others).length > 0 ? { ...result, _meta: others } : result
 }
 
 /** A modern server returns everything with the state of the task. */

@@ -20,12 +20,16 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
       annotations: { readOnlyHint: true, title: 'Forecast', vendorHint: 3 },
       icons: [{ src: 'https://weather.example/icon.png' }],
     }
-    const { client } = await connect(line, { ...having([{ ...definition, _meta: { 'acme/tier': 2 } }]), name: 'acme' })
+    // Not of the protocol, and named as a setting of catalogs.
+    const extra = { securitySchemes: [{ type: 'noauth' }], core: true }
+    const given = { ...definition, ...extra, _meta: { 'acme/tier': 2 } }
+    const { client } = await connect(line, { ...having([given]), name: 'acme' })
     const [tool] = await toolsFromMcp(client)
     expect(tool).toEqual({
       ...definition,
       source: 'acme',
       meta: { 'acme/tier': 2 },
+      extra,
       call: expect.any(Function) as unknown,
     })
   })

@@ -149,8 +149,21 @@ function readDefinition(definition: unknown, upstream: Upstream): RawTool {
   const source = upstream.server
   // Without a name, the tool is listed as broken under its JSON.
   if (!isPlainObject(definition)) return { name: '', source, title: JSON.stringify(definition).slice(0, 60) }
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta: meta } = definition
-  const known = { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta }
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta, ...others } =
+    definition
+  const extra = Object.keys(others).length > 0 ? others : undefined
+  const known = {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    icons,
+    execution,
+    meta: _meta,
+    extra,
+  }
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
   const call: NonNullable<RawTool['call']> = (args, context) =>
     callTool(upstream, { name: String(name), inputSchema, execution }, args, context)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { McpClient } from './client.ts'
-import { requestOnWire, type DirectOptions } from './wire.ts'
+import { callOnWire, type DirectOptions } from './wire.ts'
 
 interface Sent {
   readonly id?: number
@@ -19,10 +19,9 @@ function createSilent() {
   }
   const client = { transport } as unknown as McpClient
   const ask = (name: string, options: Partial<DirectOptions> = {}): Promise<unknown> =>
-    requestOnWire(
+    callOnWire(
       client,
-      'tools/call',
-      { name },
+      { name, arguments: {}, meta: {} },
       {
         signal: undefined,
         timeoutMs: 60_000,
@@ -35,12 +34,14 @@ function createSilent() {
   return {
     sent,
     ask,
-    answer: (name: string) => transport.onmessage?.({ jsonrpc: '2.0', id: find(name).id, result: { name } }),
-    report: (name: string) =>
+    /** Servers may write numbers as strings. */
+    answer: (name: string, toId: (id: number) => unknown = Number) =>
+      transport.onmessage?.({ jsonrpc: '2.0', id: toId(find(name).id!), result: { name } }),
+    report: (name: string, toId: (id: number) => unknown = Number) =>
       transport.onmessage?.({
         jsonrpc: '2.0',
         method: 'notifications/progress',
-        params: { progressToken: find(name).id, progress: 1 },
+        params: { progressToken: toId(find(name).id!), progress: 1 },
       }),
   }
 }
@@ -83,5 +84,22 @@ describe('requests that bypass the client', () => {
     stop.abort(new Error('enough'))
     await expect(second).rejects.toThrow('enough')
     expect(sent.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1)
+  })
+
+  it('have ids that fit into 32 bits, because some servers cut off the rest', async () => {
+    const { ask, answer } = createSilent()
+    const asked = ask('small')
+    answer('small', (id) => id % 2 ** 31)
+    expect(await asked).toEqual({ name: 'small' })
+  })
+
+  it('are answered by servers that write their ids as strings', async () => {
+    const { ask, answer, report } = createSilent()
+    const heard: unknown[] = []
+    const asked = ask('text', { onProgress: (progress) => heard.push(progress) })
+    report('text', String)
+    answer('text', String)
+    expect(await asked).toEqual({ name: 'text' })
+    expect(heard).toEqual([{ progress: 1 }])
   })
 })

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { MAX_TIMER_MS } from '../limits.ts'
 import type { McpClient } from './client.ts'
+import { TaskProgress } from './task-progress.ts'
 
 /** A request whose result is read unchanged. */
 export interface Wanted {
@@ -26,6 +27,7 @@ interface Wire {
   readonly direct: Map<unknown, DirectRequest>
   readonly deadlines: Deadlines
   readonly listeners: Set<() => void>
+  readonly tasks: TaskProgress
 }
 
 /**
@@ -98,10 +100,12 @@ function toWire(client: McpClient): Wire {
 
 function createWire(): Wire {
   const direct = new Map<unknown, DirectRequest>()
-  return { pending: new Map(), direct, deadlines: new Deadlines(direct), listeners: new Set() }
+  const deadlines = new Deadlines(direct)
+  return { pending: new Map(), direct, deadlines, listeners: new Set(), tasks: new TaskProgress() }
 }
 
-function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
+function tap(transport: Transport, wire: Wire): void {
+  const { pending, direct } = wire
   const { send, onmessage, onclose } = transport
   const tapping: Transport = {
     send(message, ...rest) {
@@ -120,9 +124,10 @@ function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
       return send.call(transport, message, { ...(options as object | undefined), onRequestStreamEnd }, ...others)
     },
     onmessage(message, ...rest) {
-      if (takeDirect(message, direct)) return
-      const forClient = isPlainObject(message) ? read(message, pending, listeners) : message
-      onmessage?.call(transport, forClient, ...rest)
+      if (!isPlainObject(message)) return onmessage?.call(transport, message, ...rest)
+      const answer = typeof message['id'] === 'string' ? withNumber(message, message['id']) : message
+      if (takeDirect(answer, direct)) return
+      onmessage?.call(transport, read(answer, wire), ...rest)
     },
     onclose() {
       for (const request of Array.from(direct.values())) request.fail(new WireError('CONNECTION_CLOSED'))
@@ -141,17 +146,16 @@ function getWanted(message: unknown): Wanted | undefined {
 }
 
 /** Takes the wanted result out of a message. Returns the message that the client sees instead. */
-function read(
-  message: Readonly<Record<string, unknown>>,
-  pending: Map<unknown, Wanted>,
-  listeners: ReadonlySet<() => void>,
-): unknown {
+function read(message: Readonly<Record<string, unknown>>, { pending, listeners, tasks }: Wire): unknown {
   const { method, id, result, error, params } = message
   if (method === 'notifications/tools/list_changed') for (const listener of listeners) listener()
   if (method === 'notifications/progress' && isPlainObject(params)) {
     const { progressToken, ...progress } = params
-    pending.get(progressToken)?.onProgress?.(progress)
+    const token = Number(progressToken)
+    pending.get(token)?.onProgress?.(progress)
+    tasks.hear(token, progress)
   }
+  tasks.read(message)
   const wanted = method === undefined ? pending.get(id) : undefined
   if (!wanted) return message
   pending.delete(id)
@@ -159,6 +163,7 @@ function read(
   // Anything but a result, or a task that will have it, is a question to the client.
   if (!isPlainObject(result) || !RESULT_TYPES.has(result['resultType'])) return message
   wanted.result = result
+  tasks.follow(id, result, wanted.onProgress)
   return { ...message, result: STAND_IN }
 }
 
@@ -187,24 +192,31 @@ export interface DirectOptions {
   readonly onProgress: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
 }
 
-/** Far above the ids that a client uses. */
-const FIRST_ID = 2 ** 40
+/** Far above the ids that a client uses. Many servers store ids in 32 bits, and answer larger ones with another id. */
+const FIRST_ID = 2 ** 30
+const LAST_ID = 2 ** 31 - 1
 let lastId = FIRST_ID
 
+/** A call of a tool. */
+export interface WireCall {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
 /**
- * Sends a request of the legacy era without the client. The client would check the answer against schemas twice, and
+ * Sends a call of the legacy era without the client. The client would check the answer against schemas twice, and
  * create timers and listeners for it, which takes most of the time of a call through a gateway.
  */
-export function requestOnWire(
+export function callOnWire(
   client: McpClient,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
+  { name, arguments: args, meta }: WireCall,
   options: DirectOptions,
 ): Promise<unknown> {
   const wire = toWire(client)
-  const id = ++lastId
-  const meta = isPlainObject(params['_meta']) ? params['_meta'] : {}
-  const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } }
+  const id = (lastId = lastId < LAST_ID ? lastId + 1 : FIRST_ID + 1)
+  const params = { name, arguments: args, _meta: { ...meta, progressToken: id } }
+  const message = { jsonrpc: '2.0', id, method: 'tools/call', params }
   return new Promise((resolve, reject) => {
     const request = new DirectRequest(id, wire, client.transport as Transport, options, { resolve, reject })
     request.send(message)
@@ -354,8 +366,7 @@ function toError(reason: unknown): Error {
  * Handles a message about a request that the client does not know about. The request may have ended, because some
  * answers arrive too late.
  */
-function takeDirect(message: unknown, direct: ReadonlyMap<unknown, DirectRequest>): boolean {
-  if (!isPlainObject(message)) return false
+function takeDirect(message: Readonly<Record<string, unknown>>, direct: ReadonlyMap<unknown, DirectRequest>): boolean {
   const { id, method, params } = message
   if (method === undefined) {
     if (!isDirect(id)) return false
@@ -364,11 +375,17 @@ function takeDirect(message: unknown, direct: ReadonlyMap<unknown, DirectRequest
   }
   if (method !== 'notifications/progress' || !isPlainObject(params)) return false
   const { progressToken, ...progress } = params
-  if (!isDirect(progressToken)) return false
-  direct.get(progressToken)?.hear(progress)
+  const token = Number(progressToken)
+  if (!isDirect(token)) return false
+  direct.get(token)?.hear(progress)
   return true
 }
 
 function isDirect(id: unknown): boolean {
   return typeof id === 'number' && id > FIRST_ID
+}
+
+/** Some servers answer with the number of a request as a string, and clients accept that. */
+function withNumber(message: Readonly<Record<string, unknown>>, id: string): Readonly<Record<string, unknown>> {
+  return message['method'] === undefined && /^\d+$/.test(id) ? { ...message, id: Number(id) } : message
 }

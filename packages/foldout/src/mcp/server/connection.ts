@@ -70,6 +70,8 @@ class Connection implements McpConnection {
   #legacyServer: Server | undefined
   /** The same, when it can ask the client something. */
   #server: Deferred<Server> = createDeferred()
+  /** Whether the client has completed the handshake. */
+  #isReady = false
   #isClosed = false
   #onClosed: () => void = () => undefined
 
@@ -109,8 +111,10 @@ class Connection implements McpConnection {
     if (client && isPlainCall(message)) void this.#answer(client.calls.answer(message))
     else if (client && isPlainQuestion(message)) void this.#answer(client.answer(message))
     else if (!client && !this.#waking && isPlainInitialize(message)) void this.#answer(this.#begin(message))
-    else if (client && this.#isHeard(client, message)) return
-    else this.#pass(message)
+    else {
+      this.#isReady ||= isInitialized(message)
+      if (!client || !this.#isHeard(client, message)) this.#pass(message)
+    }
   }
 
   /** Whether a notification needs nothing more. */
@@ -144,6 +148,7 @@ class Connection implements McpConnection {
       options: this.#options,
       view,
       getCapabilities,
+      isReachable: () => this.#isReady && !this.#isClosed,
       maxResultBytes: this.#maxResultBytes,
       stops: new Stops(this.#options.reuseSignals === true),
       send: (message) => this.#transport.send(message),

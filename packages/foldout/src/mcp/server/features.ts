@@ -39,8 +39,47 @@ export interface McpFeatures {
   listen?(uris: readonly string[], context: Pick<FeatureContext, 'client'>): () => void
   /** Called with the client's notifications that are not about its requests, such as changed roots. */
   hear?(notification: FeatureNotification): void
-  /** Calls a listener with every notification for the client. Returns a function that stops it. */
-  subscribe?(listener: (notification: FeatureNotification) => void): () => void
+  /**
+   * Calls a listener with every notification for the client, and may ask the client over its channel. Returns a
+   * function that stops it, which is called when the client has disconnected.
+   */
+  subscribe?(listener: (notification: FeatureNotification) => void, channel: ClientChannel): () => void
+}
+
+/**
+ * Asks a connected client something that belongs to none of its requests. Within a request, use the `ask` of its peer.
+ *
+ * @example
+ * ```ts
+ * const features: McpFeatures = {
+ *   capabilities: {},
+ *   request: async () => undefined,
+ *   subscribe(_listener, channel) {
+ *     const greet = async (): Promise<void> => {
+ *       if (channel.isOpen) console.log(await channel.ask('roots/list', {}))
+ *     }
+ *     const timer = setInterval(() => void greet().catch(console.error), 60_000)
+ *     return () => clearInterval(timer)
+ *   },
+ * }
+ * ```
+ */
+export interface ClientChannel {
+  /**
+   * Whether the client can be asked now. Legacy clients can be asked after the handshake, and over HTTP only while they
+   * have an event stream open. Modern clients cannot be asked outside of their requests.
+   */
+  readonly isOpen: boolean
+  /**
+   * Sends a request to the client: `sampling/createMessage`, `elicitation/create` or `roots/list`, if the client has
+   * declared the capability. Rejects if the channel is not open, if 64 questions wait for an answer already, if the
+   * client answers with an error or disconnects, or if the signal is aborted.
+   */
+  ask(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>>>
 }
 
 /**
@@ -88,7 +127,7 @@ export interface FeatureContext {
 }
 
 /** Accepts any answer of a client. */
-const ANY_ANSWER = {
+export const ANY_ANSWER = {
   '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) },
 } as const
 

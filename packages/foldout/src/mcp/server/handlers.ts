@@ -7,7 +7,8 @@ import { MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
 import { FeatureState } from './feature-state.ts'
-import { createPeer, type FeatureNotification } from './features.ts'
+import { NO_CHANNEL } from './legacy/channel.ts'
+import { createPeer, type ClientChannel, type FeatureNotification } from './features.ts'
 import { createClientMemory, type ClientMemory } from './memory.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { getRefusal } from '../refusal.ts'
@@ -22,6 +23,8 @@ export interface ClientLink {
   /** Sends a notification that belongs to no request. */
   notify(notification: FeatureNotification): Promise<void>
   onError(error: Error): void
+  /** Asks the client outside of its requests, if that is possible at all. */
+  readonly channel?: ClientChannel
 }
 
 export interface HandlerParts {
@@ -59,7 +62,7 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
   const watch = use.isLasting ? watchList(exposed, () => running.announce()) : undefined
   // A client that has gone does not need the notification.
   const send = (notification: FeatureNotification): void => void link.notify(notification).catch(() => undefined)
-  const unsubscribe = use.isLasting ? features?.subscribe?.(send) : undefined
+  const unsubscribe = use.isLasting ? features?.subscribe?.(send, link.channel ?? NO_CHANNEL) : undefined
   const { memory = createClientMemory() } = view
   const state = new FeatureState(link, view, memory)
   const parts: CallParts = { link, view, running, maxResultBytes: use.maxResultBytes, memory, state }
@@ -77,12 +80,8 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
       const { items, ...next } = page
       return { tools: items.map((tool) => toMcpTool(tool, view.client.era)), ...next }
     },
-    async answer(request, context) {
-      const isCall = request.method === 'tools/call'
-      const result = await (isCall ? answerCall(parts, request, context) : answerFeature(parts, request, context))
-      if (result) return result
-      throw new RequestError('method-not-found', 'Method not found')
-    },
+    answer: (request, context) =>
+      request.method === 'tools/call' ? answerCall(parts, request, context) : answerFeature(parts, request, context),
     has: (method) => method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true)),
     hear: (notification) => features?.hear?.(notification),
     async refresh() {
@@ -97,11 +96,7 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
 }
 
 /** Answers requests that are not about tools. */
-async function answerFeature(
-  parts: CallParts,
-  request: JSONRPCRequest,
-  context: ServerContext,
-): Promise<Result | undefined> {
+async function answerFeature(parts: CallParts, request: JSONRPCRequest, context: ServerContext): Promise<Result> {
   const { client, features } = parts.view
   const progress = createProgressReports(request, context)
   try {
@@ -120,7 +115,8 @@ async function answerFeature(
     // Legacy clients set this once, modern ones with every request.
     if (result && client.era === 'legacy') parts.state.note(method, params)
     await progress.sent?.()
-    return result
+    if (result) return result
+    throw new RequestError('method-not-found', 'Method not found')
   } finally {
     progress.end()
   }
@@ -150,6 +146,8 @@ async function answerCall(
     if (progress.sent) await progress.sent()
     if (running.announcement) await running.announcement
     const refusal = getRefusal(result)
+    const taskId = progress.goOn && view.client.era === 'legacy' ? readTask(result) : undefined
+    if (taskId !== undefined) progress.goOn?.(taskId, (notification) => link.notify(notification))
     if (!refusal) return toWireResult(view, limitResult(name, result, maxResultBytes))
     // By its own name, a tool answers as if the client had called the server itself.
     const isOwnName = view.exposed.target(name, args)?.entry.name === name
@@ -203,9 +201,14 @@ function wrapStructured(result: CallResult): Result {
 
 /** Whether a result contains something else instead: questions, or a task. */
 function isInPlaceOfResult(result: CallResult): boolean {
-  const { resultType, task, content } = result
-  const isTask = isPlainObject(task) && typeof task['taskId'] === 'string' && content.length === 0
-  return resultType === 'input_required' || resultType === 'task' || isTask
+  const { resultType } = result
+  return resultType === 'input_required' || resultType === 'task' || readTask(result) !== undefined
+}
+
+/** Returns the id of the task that a legacy server has begun instead of a result. */
+function readTask({ task, content }: CallResult): string | undefined {
+  const taskId = isPlainObject(task) && content.length === 0 ? task['taskId'] : undefined
+  return typeof taskId === 'string' ? taskId : undefined
 }
 
 function callContext(

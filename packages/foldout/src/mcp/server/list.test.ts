@@ -40,6 +40,8 @@ describe('a listed tool', () => {
 
   it('R44 has the MCP format', () => {
     expect(toMcpTool({ ...tool, meta: { kept: 1 } }, 'modern')).toEqual({ ...tool, _meta: { kept: 1 } })
+    const extra = { name: 'other', securitySchemes: [] }
+    expect(toMcpTool({ ...tool, extra }, 'modern')).toEqual({ ...tool, securitySchemes: [] })
     expect(Object.keys(toMcpTool(tool, 'legacy'))).toEqual(['name', 'description', 'inputSchema'])
   })
 

@@ -10,8 +10,8 @@ import { findSizeFault } from '../../core/json/measure.ts'
 import type { ServedClient } from './client.ts'
 
 /** A tool as MCP lists it for clients of an era. */
-export function toMcpTool({ meta, ...tool }: ListedTool, era: ServedClient['era']): Tool {
-  const listed = meta === undefined ? tool : { ...tool, _meta: meta }
+export function toMcpTool({ meta, extra, ...tool }: ListedTool, era: ServedClient['era']): Tool {
+  const listed = { ...extra, ...tool, ...(meta && { _meta: meta }) }
   if (era === 'modern' || tool.outputSchema === undefined || tool.outputSchema['type'] === 'object')
     return listed as Tool
   // Clients before 2026-07-28 reject the whole list if one output schema does not describe an object.

@@ -1,12 +1,18 @@
 import type { JSONRPCRequest, ServerContext } from '@modelcontextprotocol/server'
 import type { ToolProgress } from '../../catalog/tool.ts'
+import { RELATED_TASK } from '../keys.ts'
 import { PROGRESS_PER_SECOND } from '../limits.ts'
+import type { FeatureNotification } from './features.ts'
+
+type Notify = (notification: FeatureNotification) => Promise<void>
 
 export interface ProgressReports {
   /** Present only if the client wants progress. */
   readonly report: ((progress: ToolProgress) => void) | undefined
   /** Resolves when the result may follow. Absent if it may follow immediately. */
   readonly sent?: () => Promise<void>
+  /** Goes on after the end, because the result is a task that still runs. The reports belong to no request then. */
+  readonly goOn?: (taskId: string, notify: Notify) => void
   end(): void
 }
 
@@ -21,6 +27,8 @@ export function createProgressReports(request: JSONRPCRequest, context: ServerCo
   const progressToken = request.params?.['_meta']?.progressToken
   if (progressToken === undefined) return NOT_WANTED
   let isRunning = true
+  let notify: Notify = (notification) => context.mcpReq.notify(notification)
+  let task: object | undefined
   let sending: Promise<void> = Promise.resolve()
   let last = -Infinity
   let windowStart = -Infinity
@@ -31,9 +39,9 @@ export function createProgressReports(request: JSONRPCRequest, context: ServerCo
   function send(progress: ToolProgress): void {
     latest = undefined
     inWindow++
-    const params = { ...progress, progressToken }
+    const params = { ...progress, progressToken, ...(task && { _meta: { ...progress['_meta'], ...task } }) }
     // A client that no longer listens does not stop the call.
-    const sent = context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+    const sent = notify({ method: 'notifications/progress', params }).catch(() => undefined)
     sending = sending.then(() => sent)
     last = performance.now()
   }
@@ -60,7 +68,12 @@ export function createProgressReports(request: JSONRPCRequest, context: ServerCo
       const pause = last + PAUSE_MS - performance.now()
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
     },
+    goOn(taskId, later) {
+      task = { [RELATED_TASK]: { taskId } }
+      notify = later
+    },
     end() {
+      if (task) return
       isRunning = false
       clearTimeout(timer)
     },

@@ -67,6 +67,28 @@ describe('a call over HTTP', () => {
     expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 7, result: say('hello') })
   })
 
+  it('is answered or refused if other running requests have its id', async () => {
+    const { call, waiting, url, named, aborted } = await serve()
+    const refused = { code: -32_600, message: 'A request with this id is still running.' }
+    const answers = await Promise.all([call('rest'), call('rest'), call('rest'), call('rest')])
+    expect(answers.filter(({ text }) => text.includes('rested'))).toHaveLength(2)
+    expect(answers.flatMap(({ status, error }) => (error ? [{ status, error }] : []))).toEqual([
+      { status: 400, error: refused },
+      { status: 400, error: refused },
+    ])
+    expect((await call('greet')).text).toContain('hello')
+    // The SDK answers this one.
+    const stop = new AbortController()
+    const body = rpc('tools/call', { name: 'hang', arguments: {}, task: {} }, 7)
+    const hanging = fetch(url, { method: 'POST', headers: { ...HEADERS, ...named }, body, signal: stop.signal })
+    await vi.waitFor(() => expect(waiting).toHaveBeenCalled())
+    expect((await call('greet')).error).toEqual(refused)
+    stop.abort()
+    await expect(hanging.then((response) => response.text())).rejects.toThrow(/abort/)
+    await vi.waitFor(() => expect(aborted).toHaveBeenCalled())
+    expect((await call('greet')).text).toContain('hello')
+  })
+
   it('becomes a stream of events if something comes before its answer', async () => {
     const { call } = await serve()
     const { headers, text } = await call('report', { _meta: { progressToken: 'p' } })

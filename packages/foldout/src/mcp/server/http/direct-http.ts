@@ -83,7 +83,7 @@ async function answerIn(
   body: unknown,
 ): Promise<boolean> {
   if (isPlainCall(body)) {
-    if (session.sinks.has(body.id)) return false
+    if (session.sinks.has(body.id) || session.asked.has(body.id)) return false
     await sessions.call(session, body, createSink(session.id), toHeaders(headers))
     return true
   }

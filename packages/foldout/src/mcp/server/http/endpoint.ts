@@ -1,6 +1,7 @@
 import type { McpHttpHandler, McpServer, Server } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
+import { NO_CHANNEL } from '../legacy/channel.ts'
 import { NOBODY, readIdentity } from '../client.ts'
 import { readWatched, type FeatureNotification } from '../features.ts'
 import type { ServeMcpOptions } from '../options.ts'
@@ -167,7 +168,7 @@ function announceChanges(views: ClientViews, handler: Announcer): () => void {
   const stops: (() => void)[] = []
   const stop = views.watchModern(({ exposed, features }) => {
     const watch = watchList(exposed, () => handler.notify.toolsChanged())
-    const unsubscribe = features?.subscribe?.((notification) => announce(handler, notification))
+    const unsubscribe = features?.subscribe?.((notification) => announce(handler, notification), NO_CHANNEL)
     stops.push(() => watch.stop(), ...(unsubscribe ? [unsubscribe] : []))
   })
   return () => {

@@ -56,12 +56,16 @@ export class HttpSession implements SessionUse {
   readonly client: LegacyClient
   /** The sinks for the answers to calls, by id. */
   readonly sinks = new Map<RequestId, CallSink>()
+  /** The ids of the requests that the SDK answers now. It would mix up two with the same id. */
+  readonly asked = new Set<RequestId>()
   /** Present if other machines may have the session as well. */
   readonly kept: KeptParts | undefined
   /** The client's stream for messages that belong to no request, if it was opened without the SDK. */
   stream: EventStream | undefined
-  /** Whether the client has such a stream from the SDK. */
+  /** Whether the client has such a stream from the SDK, or is about to get it. */
   isListening = false
+  /** Whether the client has it. */
+  isStreaming = false
   readonly startedAt = Date.now()
   usedAt = Date.now()
   busy = 0
@@ -87,6 +91,7 @@ export class HttpSession implements SessionUse {
       options,
       view: this.#view,
       getCapabilities: () => this.#half?.server.getClientCapabilities() ?? capabilities,
+      isReachable: () => !this.#isClosed && (this.stream !== undefined || this.isStreaming),
       maxResultBytes: options.maxResultBytes ?? MAX_HTTP_RESULT_BYTES,
       // Each request over HTTP has one already.
       stops: new Stops(false),

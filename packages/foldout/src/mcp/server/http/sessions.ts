@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server'
 import type { CallPeer } from '../../../catalog/tool.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -244,14 +244,20 @@ class ServedSessions implements HttpSessions {
       return httpError(409, -32_000, 'Conflict: Only one SSE stream is allowed per session')
     // From now on, and not from the answer on: the next request may come before that.
     session.isListening ||= isStream
+    const ids = readIds(body)
+    if (ids.some((id) => session.asked.has(id)))
+      return httpError(400, -32_600, 'A request with this id is still running.')
+    for (const id of ids) session.asked.add(id)
     const done = this.#sessions.use(session.id, session)
     const finish = (): void => {
-      if (isStream) session.isListening = false
+      if (isStream) session.isListening = session.isStreaming = false
+      for (const id of ids) session.asked.delete(id)
       done()
     }
     try {
       const { transport } = await session.wake()
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+      session.isStreaming ||= isStream && response.ok
       return watchResponse(response, request, { done: finish, gone: () => cancelRequests(session, body) })
     } catch (error) {
       finish()
@@ -308,7 +314,7 @@ async function answerCall(
   session.sinks.set(request.id, sink)
   kept?.copy.touch()
   try {
-    const answer = await session.client.calls.answerUntil(sink.stop, request, headers)
+    const answer = await session.client.calls.answer(request, { stop: sink.stop, headers })
     if (kept) await saveSession(kept, report)
     sink.end(answer)
   } finally {
@@ -328,12 +334,17 @@ function describeRefusal(refusal: Refusal, { max, perPeer }: PeerLimits): string
   return `You have ${perPeer} open sessions, which is the maximum for one client. End one, or try again later.`
 }
 
+/** The ids of the requests in a body. */
+function readIds(body: unknown): readonly RequestId[] {
+  return (Array.isArray(body) ? (body as readonly unknown[]) : [body]).flatMap((message) => {
+    const { method, id } = isPlainObject(message) ? message : {}
+    return method !== undefined && (typeof id === 'string' || typeof id === 'number') ? [id] : []
+  })
+}
+
 /** Cancels the requests of a client that has gone. Otherwise, they would keep running. */
 function cancelRequests({ half }: HttpSession, body: unknown): void {
-  for (const message of Array.isArray(body) ? (body as readonly unknown[]) : [body]) {
-    if (!isPlainObject(message) || message['method'] === undefined) continue
-    const { id: requestId } = message
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') continue
+  for (const requestId of readIds(body)) {
     const params = { requestId, reason: 'The client has closed the connection.' }
     half?.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
   }

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { CallPeer } from '../../../catalog/tool.ts'
-import type { FeatureNotification } from '../features.ts'
+import type { ClientChannel, FeatureNotification, FeatureRequest } from '../features.ts'
 import type { ClientHandlers } from '../handlers.ts'
 import { readCancelled, readReason } from './messages.ts'
 import { toWireError } from '../request-error.ts'
@@ -12,6 +12,15 @@ export interface CallLink {
   notify(notification: FeatureNotification, request: RequestId): Promise<void>
   /** The server that can ask the client something, created on demand. */
   wake(): Promise<Server>
+  /** Asks the client something that belongs to no request. */
+  readonly channel: ClientChannel
+}
+
+/** Where a call comes from, if that matters. */
+export interface CallOrigin {
+  /** Stops the call, if somebody else may stop it as well. */
+  readonly stop?: AbortController
+  readonly headers?: CallPeer['headers']
 }
 
 /**
@@ -31,31 +40,21 @@ export class DirectCalls {
   }
 
   /** Runs a call. Gives back the message that answers it; nothing if it was cancelled. */
-  async answer(request: JSONRPCRequest): Promise<JSONRPCMessage | undefined> {
-    const stop = this.#stops.take()
-    try {
-      return await this.answerUntil(stop, request)
-    } finally {
-      this.#stops.giveBack(stop)
-    }
-  }
-
-  /** The same for a call that somebody else may stop as well. */
-  async answerUntil(
-    stop: AbortController,
-    request: JSONRPCRequest,
-    headers?: CallPeer['headers'],
-  ): Promise<JSONRPCMessage | undefined> {
+  async answer(request: JSONRPCRequest, over: CallOrigin = {}): Promise<JSONRPCMessage | undefined> {
+    const stop = over.stop ?? this.#stops.take()
     const { signal } = stop
     const { id } = request
+    const asking = new DirectRequest(this.#link, id, signal)
     this.#running.set(id, stop)
     try {
-      const result = await this.#handlers.answer(request, this.#createContext(id, signal, headers))
+      const result = await this.#handlers.answer(request, createContext(asking, over.headers))
       return signal.aborted ? undefined : { jsonrpc: '2.0', id, result }
     } catch (error) {
       return signal.aborted ? undefined : { jsonrpc: '2.0', id, error: toWireError(error) }
     } finally {
+      asking.hasEnded = true
       if (this.#running.get(id) === stop) this.#running.delete(id)
+      if (!over.stop) this.#stops.giveBack(stop)
     }
   }
 
@@ -72,23 +71,46 @@ export class DirectCalls {
   stopAll(): void {
     for (const stop of Array.from(this.#running.values())) stop.abort()
   }
+}
 
-  /**
-   * Creates the part of the SDK's context that the handler uses. Questions and notifications name the call that they
-   * belong to.
-   */
-  #createContext(id: RequestId, signal: AbortSignal, headers: CallPeer['headers']): ServerContext {
-    const link = this.#link
-    const mcpReq = {
-      id,
-      signal,
-      requestState: () => undefined,
-      notify: (notification: FeatureNotification) => link.notify(notification, id),
-      send: async (request: never, schema: never, options?: object) => {
-        const server = await link.wake()
-        return server.request(request, schema, { ...options, relatedRequestId: id })
-      },
-    }
-    return { mcpReq, ...(headers ? { http: { req: { headers } } } : {}) } as unknown as ServerContext
+function createContext(mcpReq: DirectRequest, headers: CallPeer['headers']): ServerContext {
+  return (headers ? { mcpReq, http: { req: { headers } } } : { mcpReq }) as unknown as ServerContext
+}
+
+/**
+ * The part of the SDK's context that the handler uses. Questions and notifications name the call that they belong to.
+ * A class, because most calls use none of its functions.
+ */
+class DirectRequest {
+  readonly id: RequestId
+  readonly signal: AbortSignal
+  /** Whether the call has been answered. */
+  hasEnded = false
+  readonly #link: CallLink
+
+  constructor(link: CallLink, id: RequestId, signal: AbortSignal) {
+    this.#link = link
+    this.id = id
+    this.signal = signal
+  }
+
+  requestState(): undefined {
+    return undefined
+  }
+
+  notify(notification: FeatureNotification): Promise<void> {
+    return this.#link.notify(notification, this.id)
+  }
+
+  async send(
+    request: FeatureRequest,
+    schema: never,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    const { method, params } = request
+    const server = await this.#link.wake()
+    // A question may come with the answer. Nobody reads what is sent with a call that has been answered.
+    if (this.hasEnded) return this.#link.channel.ask(method, params, options.signal)
+    return server.request({ method, params: { ...params } }, schema, { ...options, relatedRequestId: this.id })
   }
 }

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Server } from '@modelcontextprotocol/server'
+import { createChannel } from './channel.ts'
 import { answerInitialize, checkNotification, describeServer, type ServerDescription } from './description.ts'
 import { DirectCalls } from './direct-calls.ts'
 import type { FeatureNotification } from '../features.ts'
@@ -12,6 +13,8 @@ export interface LegacyParts {
   readonly options: ServeMcpOptions
   readonly view: ClientView
   getCapabilities(): object | undefined
+  /** Whether the client can get messages that belong to none of its requests. */
+  isReachable(): boolean
   readonly maxResultBytes: number
   readonly stops: Stops
   /** Sends a message to the client: with the answer to one of its requests, if one is named. */
@@ -33,7 +36,7 @@ export class LegacyClient {
   readonly #description: ServerDescription
 
   constructor(parts: LegacyParts) {
-    const { options, view, maxResultBytes, stops, getCapabilities, wake } = parts
+    const { options, view, maxResultBytes, stops, getCapabilities, isReachable, wake } = parts
     this.#parts = parts
     this.view = view
     this.#description = describeServer(options, view)
@@ -42,6 +45,7 @@ export class LegacyClient {
       notify: (notification: FeatureNotification, request?: RequestId) => this.#notify(notification, request),
       onError: (error: Error) => options.onError?.(error),
       wake,
+      channel: createChannel(isReachable, wake),
     }
     this.handlers = createHandlers({ options, view, link }, { isLasting: true, maxResultBytes })
     this.calls = new DirectCalls(this.handlers, link, stops)

@@ -44,11 +44,13 @@ export async function serveOverStdio(
 function toOutput(stream: Writable, write = stream.write.bind(stream)): Output {
   return {
     write(text, done) {
-      // Answers that are ready at the same time are written together: a write takes longer than the rest of a small
-      // call.
+      const isFirst = stream.writableCorked === 0
+      write(text, done)
+      if (!isFirst) return
+      // The first answer is written immediately. Those that are ready at the same time are written together: a write
+      // takes longer than the rest of a small call.
       stream.cork()
       process.nextTick(() => stream.uncork())
-      write(text, done)
     },
     onError(listener) {
       stream.on('error', listener)
