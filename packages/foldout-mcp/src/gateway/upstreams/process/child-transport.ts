@@ -1,7 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import type { Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import spawn from 'cross-spawn'
+import { joinEnvironments } from '../../../system/environment.ts'
+import { startProgram } from '../../../system/programs.ts'
+import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
 import { dropUndefined } from '../../fields.ts'
 import {
@@ -9,12 +12,14 @@ import {
   CLOSE_TIMEOUT_MS,
   GARBAGE_MS,
   KEPT_STDERR_CHARACTERS,
+  LAST_OUTPUT_MS,
   MAX_GARBAGE_BYTES,
   MAX_GARBAGE_LINES,
   MAX_MESSAGE_BYTES,
+  MAX_UNREAD_ANSWERS,
 } from '../limits.ts'
 import { CUT_MARGIN } from '../../policy/limits.ts'
-import { killMarked, killRemaining, listTree } from './processes.ts'
+import { killMarked, killRemaining, listTree, type RunningProcess } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
 export interface ChildTransportOptions {
@@ -31,7 +36,7 @@ const OPENING_BRACE = 123
 const FULL_CHUNK_BYTES = 32_768
 /** How long reading pauses when a server floods standard error. */
 const FLOOD_PAUSE_MS = 1
-/** Windows has no process groups; there, only the started process is ended. */
+/** Windows has no process groups and no signals. */
 const HAS_GROUPS = process.platform !== 'win32'
 
 /**
@@ -50,6 +55,10 @@ export class ChildTransport implements Transport {
   #bytes = 0
   /** What the server has recently printed besides its messages. */
   #garbage = { since: 0, bytes: 0, lines: 0 }
+  /** Resolves when the server has read what was sent to it. */
+  #drained: Promise<void> | undefined
+  /** The answers to its questions that it has not read. */
+  #unreadAnswers = 0
   #ending: string | undefined
   #isClosed = false
   readonly #marker: Readonly<Record<string, string>>
@@ -79,8 +88,8 @@ export class ChildTransport implements Transport {
     // Otherwise the error would say that the command is missing.
     if (cwd !== undefined && !existsSync(cwd)) throw new Error(`Its folder ${cwd} does not exist.`)
     this.#options.guard.start()
-    const child = spawn(command, [...args], {
-      env: { ...this.#options.inherited, ...env, ...this.#marker },
+    const child = startProgram(command, args, {
+      env: joinEnvironments([this.#options.inherited, env, this.#marker]),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       detached: HAS_GROUPS,
@@ -93,6 +102,9 @@ export class ChildTransport implements Transport {
     stdin?.on('error', (error) => this.onerror?.(error))
     stdout?.on('error', (error) => this.onerror?.(error))
     stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
+    // The input closes when the process exits. A process that it has started may keep the output open for hours.
+    stdin?.once('close', () => this.#closeSoon())
+    stdout?.once('close', () => this.#closeSoon())
     stderr?.on('data', (chunk: Buffer) => {
       this.#hear(chunk)
       if (chunk.length < FULL_CHUNK_BYTES) return
@@ -122,14 +134,30 @@ export class ChildTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#isClosed || !stdin?.writable) throw new Error('Not connected')
-    // Messages sent at the same time are written together: a write takes longer than everything else in a small call.
-    stdin.cork()
-    process.nextTick(() => stdin.uncork())
-    if (stdin.write(JSON.stringify(message) + NEWLINE_TEXT)) return
-    await new Promise<void>((resolve) => {
+    const isFirst = stdin.writableCorked === 0
+    const isWritten = stdin.write(JSON.stringify(message) + NEWLINE_TEXT)
+    // The first message is written immediately, and the server works while the caller goes on. Those that are sent at
+    // the same time are written together: a write takes longer than everything else in a small call.
+    if (isFirst) {
+      stdin.cork()
+      process.nextTick(() => stdin.uncork())
+    }
+    if (isWritten) return
+    // Requests to the server are limited elsewhere.
+    if (!('method' in message) && ++this.#unreadAnswers > MAX_UNREAD_ANSWERS)
+      this.#refuse('The server floods the gateway with questions and does not read the answers.')
+    this.#drained ??= this.#untilDrained(stdin)
+    await this.#drained
+  }
+
+  /** Waits until the server has read what was sent to it, or has ended. All messages wait together: there may be thousands. */
+  #untilDrained(stdin: Writable): Promise<void> {
+    return new Promise((resolve) => {
       const finish = (): void => {
         stdin.off('drain', finish)
         stdin.off('close', finish)
+        this.#drained = undefined
+        this.#unreadAnswers = 0
         resolve()
       }
       stdin.once('drain', finish)
@@ -145,7 +173,16 @@ export class ChildTransport implements Transport {
     // Listed before the end: once a parent has ended, its children cannot be identified.
     const tree = child.pid === undefined ? [] : await listTree(child.pid).catch(() => [])
     child.stdin?.end()
-    if (!(await this.#hasExited(CLOSE_INPUT_MS))) {
+    const hasExited = await this.#hasExited(CLOSE_INPUT_MS)
+    if (!HAS_GROUPS) await killTree(child)
+    else await this.#killGroup(hasExited, tree)
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    this.#end()
+  }
+
+  async #killGroup(hasExited: boolean, tree: readonly RunningProcess[]): Promise<void> {
+    if (!hasExited) {
       this.#kill('SIGTERM')
       await this.#hasExited(CLOSE_TIMEOUT_MS - CLOSE_INPUT_MS)
     }
@@ -153,9 +190,16 @@ export class ChildTransport implements Transport {
     this.#kill('SIGKILL')
     await killRemaining(tree).catch(() => undefined)
     await killMarked(this.#marker).catch(() => undefined)
-    child.stdout?.destroy()
-    child.stderr?.destroy()
-    this.#end()
+  }
+
+  /** A server without input or output is of no use. It may still send answers that it has, and end by itself. */
+  #closeSoon(): void {
+    if (this.#isClosed) return
+    setTimeout(() => {
+      if (this.#isClosed) return
+      this.#ending ??= 'It closed its standard input or output.'
+      void this.close()
+    }, LAST_OUTPUT_MS).unref()
   }
 
   #hasExited(withinMs: number): Promise<boolean> {
@@ -172,7 +216,7 @@ export class ChildTransport implements Transport {
     const pid = this.#child?.pid
     if (pid === undefined) return
     try {
-      process.kill(HAS_GROUPS ? -pid : pid, signal)
+      process.kill(-pid, signal)
     } catch {
       // No process is left.
     }

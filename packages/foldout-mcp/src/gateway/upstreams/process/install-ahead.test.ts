@@ -17,6 +17,11 @@ describe('R54 the package of a server', () => {
       ['--registry', 'http://localhost', 'a', '-p', '1'],
       ['--registry', 'http://localhost', '--package', 'a', '--yes', '--call', 'node --version'],
     ],
+    [
+      'cmd',
+      ['/c', 'npx', '-y', 'server-files', 'C:\\'],
+      ['/c', 'npx', '-y', '--package', 'server-files', '--yes', '--call', 'node --version'],
+    ],
     ['uvx', ['mcp-server-git', '--repository', '.'], ['--from', 'mcp-server-git', 'python', '--version']],
     ['uvx', ['--from', 'git+x', 'run'], ['--from', 'git+x', 'python', '--version']],
   ])('is installed for %s %j', (command, args, expected) => {
@@ -26,6 +31,7 @@ describe('R54 the package of a server', () => {
   it.each([
     ['node', ['npx']],
     ['npx', ['-y']],
+    ['cmd', ['/c', 'node', 'server.js']],
     ['npx', ['-c', 'rm -rf x']],
     ['npx', ['--call=rm -rf x', 'a']],
   ])('is not installed for %s %j', (command, args) => {

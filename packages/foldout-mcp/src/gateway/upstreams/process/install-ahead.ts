@@ -1,5 +1,7 @@
 import { basename } from 'node:path'
-import spawn from 'cross-spawn'
+import { joinEnvironments } from '../../../system/environment.ts'
+import { startProgram, stripShell } from '../../../system/programs.ts'
+import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
 import { dropUndefined } from '../../fields.ts'
 import { INSTALL_MS } from '../limits.ts'
@@ -24,8 +26,8 @@ export async function installAhead(
   const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
   const hasGroups = process.platform !== 'win32'
   guard.start()
-  const child = spawn(line.command, [...line.args], {
-    env: { ...getDefaultEnvironment(), ...env, ...guard.createMarker() },
+  const child = startProgram(line.command, line.args, {
+    env: joinEnvironments([getDefaultEnvironment(), env, guard.createMarker()]),
     stdio: 'ignore',
     windowsHide: true,
     detached: hasGroups,
@@ -35,7 +37,8 @@ export async function installAhead(
   if (pid !== undefined) guard.add(pid)
   const end = (): void => {
     try {
-      if (pid !== undefined) process.kill(hasGroups ? -pid : pid, 'SIGKILL')
+      if (!hasGroups) void killTree(child)
+      else if (pid !== undefined) process.kill(-pid, 'SIGKILL')
     } catch {
       // It has already ended.
     }
@@ -52,18 +55,19 @@ export async function installAhead(
 }
 
 /** The command that installs the package a command line runs; undefined for other commands. */
-export function toInstallCommand({ command, args }: CommandLine): CommandLine | undefined {
-  const runner = RUNNERS.get(basename(command).replace(/\.(?:cmd|exe)$/i, ''))
+export function toInstallCommand(line: CommandLine): CommandLine | undefined {
+  const words = [line.command, ...line.args]
+  const [program = '', ...args] = stripShell(words)
+  const runner = RUNNERS.get(basename(program).replace(/\.(?:cmd|exe)$/i, ''))
   const at = runner === undefined ? 0 : findPositional(args, runner.takesValue)
   const options = args.slice(0, at)
   const spec = args[at]
   if (!runner || options.some((option) => runner.isProgram.test(option))) return undefined
   const isNamed = options.some((option) => runner.isPackage.test(option))
   if (!isNamed && spec === undefined) return undefined
-  return {
-    command,
-    args: [...options, ...(isNamed || spec === undefined ? [] : [runner.package, spec]), ...runner.run],
-  }
+  const shell = words.slice(1, words.length - args.length)
+  const named = isNamed || spec === undefined ? [] : [runner.package, spec]
+  return { command: line.command, args: [...shell, ...options, ...named, ...runner.run] }
 }
 
 interface Runner {

@@ -66,7 +66,7 @@ function kill(pid: number): void {
   }
 }
 
-/** On Windows processes cannot be listed this way; there, the SDK ends the processes that it started. */
+/** On Windows, processes cannot be listed this way. */
 async function listProcesses(): Promise<readonly RunningProcess[]> {
   if (process.platform === 'win32') return []
   const listing = run('ps', ['-A', '-o', 'pid=,ppid=,lstart='])

@@ -1,0 +1,28 @@
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The value of a variable. On Windows, upper and lower case make no difference, except in a copy of the variables. */
+export function getVariable(
+  env: Environment,
+  name: string,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  if (Object.hasOwn(env, name) || platform !== 'win32') return Object.hasOwn(env, name) ? env[name] : undefined
+  const wanted = name.toUpperCase()
+  const found = Object.keys(env).find((key) => key.toUpperCase() === wanted)
+  return found === undefined ? undefined : env[found]
+}
+
+/**
+ * Joins variables, of which later ones replace earlier ones. On Windows, `Path` replaces `PATH`: a process that got both would use the
+ * first one in the order of the alphabet.
+ */
+export function joinEnvironments(
+  parts: readonly Readonly<Record<string, string>>[],
+  platform: NodeJS.Platform = process.platform,
+): Readonly<Record<string, string>> {
+  if (platform !== 'win32') return Object.assign({}, ...parts) as Record<string, string>
+  const joined = new Map<string, [name: string, value: string]>()
+  for (const part of parts) for (const entry of Object.entries(part)) joined.set(entry[0].toUpperCase(), entry)
+  return Object.fromEntries(joined.values())
+}
