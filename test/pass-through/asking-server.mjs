@@ -17,6 +17,12 @@ const ask = () =>
     send({ id, method: 'elicitation/create', params: { message: 'Which color?', requestedSchema } })
   })
 
+function needPage(elicitationId) {
+  setTimeout(() => send({ method: 'notifications/elicitation/complete', params: { elicitationId } }), 50)
+  const page = { mode: 'url', message: 'Go there.', url: 'https://example.com/', elicitationId }
+  throw Object.assign(new Error('Sign in first.'), { code: -32_042, data: { elicitations: [page] } })
+}
+
 const tools = {
   pid: () => say(String(process.pid)),
   /** Takes longer than its timeout, and reports progress. */
@@ -46,6 +52,10 @@ const tools = {
     setTimeout(() => send({ method: 'notifications/elicitation/complete', params: { elicitationId: page } }), 50)
     return say('Sent there.')
   },
+  /** Refuses to run before the user has visited a page, and reports completion after the call. */
+  need_page() {
+    needPage('page-2')
+  },
   echo: () => say('echo'),
   async ask_color() {
     const { result, error } = await ask()
@@ -74,8 +84,11 @@ const answers = {
     tools: Object.keys(tools).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
   }),
   'tools/call': ({ name, arguments: args, _meta: meta = {} }) => tools[name](args, meta),
-  'prompts/list': () => ({ prompts: [{ name: 'ask_color' }, ...list((i) => ({ name: `prompt_${i}` }))] }),
+  'prompts/list': () => ({
+    prompts: [{ name: 'ask_color' }, { name: 'need_page' }, ...list((i) => ({ name: `prompt_${i}` }))],
+  }),
   async 'prompts/get'({ name }) {
+    if (name === 'need_page') needPage('page-3')
     const { content } = name === 'ask_color' ? await tools.ask_color() : say(name)
     return { messages: [{ role: 'user', content: content[0] }] }
   },
@@ -104,7 +117,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params = {}, ...answer } = JSON.parse(line)
   if (method === undefined) waiting.get(id)?.(answer)
   else if (id !== undefined)
-    void Promise.resolve(answers[method]?.(params)).then((result) =>
-      send(result ? { id, result } : { id, error: { code: -32_601, message: 'Method not found' } }),
-    )
+    void Promise.resolve(params)
+      .then(answers[method])
+      .then(
+        (result) => send(result ? { id, result } : { id, error: { code: -32_601, message: 'Method not found' } }),
+        ({ code = -32_603, message, data }) => send({ id, error: { code, message, data } }),
+      )
 }

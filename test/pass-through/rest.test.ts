@@ -130,10 +130,17 @@ describe('R53 pages that users are sent to', () => {
     const heard: unknown[] = []
     for (const [name, client] of Object.entries({ ada, eve }))
       client.fallbackNotificationHandler = async ({ method, params }) => void heard.push([name, method, params])
+    const isHeard = (elicitationId: string): Promise<void> =>
+      vi.waitFor(() =>
+        expect(heard.splice(0)).toEqual([['ada', 'notifications/elicitation/complete', { elicitationId }]]),
+      )
     await call(ada, 'ask_page')
-    await vi.waitFor(() =>
-      expect(heard).toEqual([['ada', 'notifications/elicitation/complete', { elicitationId: 'page-1' }]]),
-    )
+    await isHeard('page-1')
+    // By an error, which may come from other requests too.
+    await expect(call(ada, 'need_page')).rejects.toMatchObject({ code: -32_042 })
+    await isHeard('page-2')
+    await expect(ada.getPrompt({ name: 'need_page' })).rejects.toMatchObject({ code: -32_042 })
+    await isHeard('page-3')
   })
 })
 

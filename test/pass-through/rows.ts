@@ -34,6 +34,8 @@ export interface Row {
   see(caller: Caller): Promise<unknown>
   /** Why it cannot be the same for some ways to call, or for some servers of a modern client. */
   readonly notFor?: Partial<Record<Era | Way, string>>
+  /** The era that both sides must have, if the other one does not have the feature. */
+  readonly within?: Era
 }
 
 function calling(feature: string, tool: string, options?: CallOptions): Row {
@@ -154,6 +156,21 @@ export const ROWS: readonly Row[] = [
   calling('several questions at once', 'test_input_required_result_multiple_inputs'),
   calling('several rounds of questions', 'test_input_required_result_multi_round'),
   calling('questions after progress', 'test_streaming_elicitation'),
+  asking('sampling', 'sampling/createMessage', {
+    messages: [{ role: 'user', content: { type: 'text', text: 'Say hello.' } }],
+    maxTokens: 10,
+  }),
+  asking('elicitation by form', 'elicitation/create', {
+    message: 'Who are you?',
+    requestedSchema: { type: 'object', properties: { username: { type: 'string' } } },
+  }),
+  asking('elicitation by page', 'elicitation/create', {
+    mode: 'url',
+    message: 'Go there.',
+    url: 'https://example.com/',
+    elicitationId: 'later-1',
+  }),
+  asking('roots', 'roots/list', {}),
   changing('tool', { use_tool: 'the list has use_tool in place of the tools' }),
   changing('prompt'),
   changing('resource'),
@@ -170,6 +187,23 @@ function changing(kind: 'tool' | 'prompt' | 'resource', notFor?: Row['notFor']):
     return heard.length > 0
   }
   return see(`list_changed of ${kind}s`, watch, notFor)
+}
+
+/** A question that comes when no call is running. */
+function asking(kind: string, method: string, params: object): Row {
+  const ask = async ({ call }: Caller): Promise<unknown> => {
+    await call('test_ask_later', { args: { method, params } })
+    // No other call may run while the server asks.
+    await delay(400)
+    let answer: unknown
+    await until(async () => {
+      const { content } = await call('test_last_answer')
+      answer = content[0]?.type === 'text' ? JSON.parse(content[0].text) : null
+      return answer !== null
+    })
+    return answer
+  }
+  return { ...see(`${kind} outside of calls`, ask), within: 'legacy' }
 }
 
 function readState({ content }: CallToolResult): { readonly cancelled: number } {

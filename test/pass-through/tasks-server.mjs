@@ -33,7 +33,7 @@ const finish = (task, status, more = {}) => {
   task.resolve()
 }
 
-function start(name, ttl, fields) {
+function start(name, ttl, fields, report) {
   const taskId = `task-${tasks.size + 1}`
   const now = new Date().toISOString()
   const task = { state: { taskId, status: 'working', createdAt: now, lastUpdatedAt: now, ...fields(ttl) } }
@@ -42,8 +42,10 @@ function start(name, ttl, fields) {
   if (name === 'ask') task.state.status = 'input_required'
   if (name === 'large') setTimeout(() => finish(task, 'completed', { result: say('x'.repeat(100_000)) }), 20)
   if (name === 'fail') setTimeout(() => finish(task, 'failed', { state: { statusMessage: 'No luck.' } }), 60)
-  if (name === 'slow' || name === 'must')
+  if (name === 'slow' || name === 'must') {
+    for (const progress of [1, 2, 3]) setTimeout(() => report?.(taskId, progress), progress * 10)
     setTimeout(() => finish(task, 'completed', { result: { ...say(`${name} is done.`), _meta: { kept: 1 } } }), 60)
+  }
   return task
 }
 
@@ -70,10 +72,14 @@ function serveLegacy() {
       serverInfo: { name: 'tasks', version: '1' },
     }),
     'tools/list': () => ({ tools }),
-    'tools/call'({ name, task: wanted }) {
+    'tools/call'({ name, task: wanted, _meta: { progressToken } = {} }) {
       if (!wanted && support[name] === 'required') throw refuse(-32_601, 'This tool runs as a task only.')
       if (!wanted || !(name in support)) return say(`${name} without a task.`)
-      const task = start(name, wanted.ttl, (ttl) => ({ ttl: ttl ?? null, pollInterval: 20 }))
+      const report = (taskId, progress) => {
+        const params = { progressToken, progress, total: 3, _meta: { [RELATED]: { taskId } } }
+        if (progressToken !== undefined) send({ method: 'notifications/progress', params })
+      }
+      const task = start(name, wanted.ttl, (ttl) => ({ ttl: ttl ?? null, pollInterval: 20 }), report)
       const { state } = task
       void task.done.then(() => send({ method: 'notifications/tasks/status', params: state }))
       return { task: { ...state } }

@@ -48,22 +48,36 @@ async function open(era: Era, upstream: Era, preset: string): Promise<Client> {
 /** What a legacy client with tasks sees. */
 interface Peer {
   ask(method: string, params?: Json): Promise<Json>
-  call(name: string): Promise<Json>
+  call(name: string, meta?: Json): Promise<Json>
   readonly client: Client
 }
 
 function toPeer(client: Client, isHidden: boolean): Peer {
   const ask = async (method: string, params: Json = {}): Promise<Json> =>
     (await client.request({ method, params }, ANYTHING)) as Json
-  const call = (name: string): Promise<Json> => {
+  const call = (name: string, meta?: Json): Promise<Json> => {
     const inner = { name, arguments: {} }
-    return ask('tools/call', { ...(isHidden ? { name: 'use_tool', arguments: inner } : inner), task: { ttl: 60_000 } })
+    const fields = { task: { ttl: 60_000 }, ...(meta ? { _meta: meta } : {}) }
+    return ask('tools/call', { ...(isHidden ? { name: 'use_tool', arguments: inner } : inner), ...fields })
   }
   return { ask, call, client }
 }
 
-async function begin({ call }: Peer, name: string): Promise<string> {
-  const { task } = (await call(name)) as { readonly task: { readonly taskId: string } }
+/** Collects the progress that a client is told, in the order in which it arrives. */
+function hearProgress({ transport }: Client): Json[] {
+  const heard: Json[] = []
+  const receive = transport?.onmessage
+  Object.assign(transport ?? {}, {
+    onmessage(message: Json, ...rest: readonly unknown[]) {
+      if (message['method'] === 'notifications/progress') heard.push(message['params'] as Json)
+      receive?.(message as never, ...(rest as []))
+    },
+  })
+  return heard
+}
+
+async function begin({ call }: Peer, name: string, meta?: Json): Promise<string> {
+  const { task } = (await call(name, meta)) as { readonly task: { readonly taskId: string } }
   return task.taskId
 }
 
@@ -128,6 +142,21 @@ const ROWS: Readonly<Record<string, (peer: Peer) => Promise<unknown>>> = {
       [taskId],
     )
   },
+  async 'the progress of a task'(peer) {
+    const heard = hearProgress(peer.client)
+    let taskId = ''
+    // As above.
+    for (let attempt = 0; attempt < 10 && heard.length < 3; attempt++) {
+      heard.length = 0
+      taskId = await begin(peer, 'slow', { progressToken: `token-${attempt}` })
+      await peer.ask('tasks/result', { taskId })
+      expect(heard.every(({ progressToken }) => progressToken === `token-${attempt}`)).toBe(true)
+    }
+    return normalize(
+      heard.map((params) => ({ ...params, progressToken: 'token' })),
+      [taskId],
+    )
+  },
   async 'a tool that has no tasks'(peer) {
     return peer.call('plain')
   },
@@ -188,9 +217,19 @@ describe.each(ERAS.flatMap((upstream) => ERAS.map((era) => ({ upstream, era })))
   ({ upstream, era }) => {
     it.each(['all', 'hidden'])('return their result when they are done (%s)', async (preset) => {
       const client = await open(era, upstream, preset)
-      const { content } = await callTool(client, preset, 'must')
+      const { content, _meta: meta } = await callTool(client, preset, 'must')
       expect(content).toEqual([{ type: 'text', text: 'must is done.' }])
+      // Nothing tells of the task.
+      expect(meta).toMatchObject({ kept: 1 })
+      expect(meta).not.toHaveProperty(['io.modelcontextprotocol/related-task'])
       expect((await callTool(client, preset, 'slow')).content).toEqual([{ type: 'text', text: 'slow without a task.' }])
+    })
+
+    it.skipIf(upstream === 'modern')('report their progress', async () => {
+      const client = await open(era, upstream, 'all')
+      const heard: unknown[] = []
+      await client.callTool({ name: 'must', arguments: {} }, { onprogress: (progress) => heard.push(progress) })
+      expect(heard).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
     })
 
     it.skipIf(upstream === 'modern' && era === 'modern')('ask the client', async () => {

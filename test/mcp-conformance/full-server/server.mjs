@@ -1,6 +1,7 @@
 // The full server, as seen by one client.
 import { McpServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { completions, getPrompt, listPrompts, listResources, PAGE_SIZE, readResource, templates } from './content.mjs'
+import { createLaterTools } from './later.mjs'
 import { createTools } from './tools.mjs'
 
 const CAPABILITIES = {
@@ -17,7 +18,7 @@ export function createFullServer(state) {
     { capabilities: CAPABILITIES, requestState: { verify: state.codec.verify } },
   )
   const { server } = mcp
-  const tools = createTools(state)
+  const tools = { ...createTools(state), ...createLaterTools(state) }
   /** The subscriptions of a legacy client; the SDK keeps track of modern ones. */
   const subscribed = new Set()
   const listTools = () => [

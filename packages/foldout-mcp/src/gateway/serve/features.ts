@@ -3,6 +3,7 @@ import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, 
 import { formatPage, requestFromMcp } from 'foldout/mcp'
 import { dropUndefined, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
+import type { ConnectedClient } from '../upstreams/asking/outside.ts'
 import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../upstreams/callers.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 import type { UseContext } from '../upstreams/uses.ts'
@@ -10,7 +11,7 @@ import { MAX_LISTED } from '../upstreams/limits.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import { renameInContents, renameInPrompt, renameInResult } from './links.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type TaskWays } from './tasks.ts'
-import { toForeignUri, type Route } from './uris.ts'
+import { findUpdates, toForeignUri, type Route } from './uris.ts'
 
 /** Serves everything but tools to the clients of a view: resources, prompts, logs and tasks. */
 export interface ViewFeatures {
@@ -23,6 +24,8 @@ export interface ViewFeatures {
   name(server: GatewayServer, uri: string): string
   /** Passes a server's notification on to its clients, or to one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
+  /** The clients that are connected now. */
+  listClients(): readonly ConnectedClient[]
 }
 
 /** What a view does for its clients. */
@@ -40,6 +43,7 @@ export interface ClientHooks {
 /** The protocol's number for a resource that does not exist, before and from 2026-07-28 on. */
 const NOT_FOUND = { legacy: -32_002, modern: -32_602 } as const
 const INVALID_PARAMS = -32_602
+const UPDATED = 'notifications/resources/updated'
 
 export function createFeatures(
   getServers: () => readonly GatewayServer[],
@@ -85,13 +89,12 @@ export function createFeatures(
       if (!isSame([before.resources, before.templates], [after.resources, after.templates]))
         tellAll(clients, { method: 'notifications/resources/list_changed' })
     },
+    listClients: () => [...clients].flatMap(({ connected }) => connected ?? []),
     hear(server, method, params, only) {
-      const tell = (given: JsonObject): void => {
-        for (const client of clients) if (only === undefined || client.id === only) client.pass(method, given, server)
-      }
-      if (method !== 'notifications/resources/updated') return tell(params)
-      for (const [uri, route] of parts.routes)
-        if (route.server.name === server.name && route.own === params['uri']) tell({ ...params, uri })
+      const hearing = [...clients].filter(({ id }) => only === undefined || id === only)
+      if (method !== UPDATED) return hearing.forEach((client) => client.pass(method, params, server))
+      const updates = findUpdates(parts.routes, server, String(params['uri']), (uri) => parts.name(server, uri))
+      for (const client of hearing) client.passUpdates(updates, params)
     },
   }
 }
@@ -148,6 +151,8 @@ class ClientFeatures implements McpFeatures {
   readonly #watched = new Map<string, number>()
   readonly #listeners = new Set<(notification: FeatureNotification) => void>()
   #level: string | undefined
+  /** Defined while it is connected. Clients of single requests are not. */
+  connected: ConnectedClient | undefined
 
   constructor(client: ServedClient, parts: FeatureParts, clients: Set<ClientFeatures>) {
     this.id = client.id
@@ -185,10 +190,15 @@ class ClientFeatures implements McpFeatures {
 
   /** Passes on the notifications of servers that concern this client. */
   pass(method: string, params: JsonObject, server: GatewayServer): void {
-    if (method === 'notifications/resources/updated' && !this.#watched.has(String(params['uri']))) return
     const wish = { era: this.#client.era, logLevel: this.#level }
     if (method === 'notifications/message' && !wantsLog(wish, params['level'], server.logLevel)) return
     this.tell({ method, params })
+  }
+
+  /** Passes on updates of what this client watches. */
+  passUpdates(updates: ReadonlyMap<string, string>, params: JsonObject): void {
+    const uris = new Set([...updates].flatMap(([watched, uri]) => (this.#watched.has(watched) ? [uri] : [])))
+    for (const uri of uris) this.tell({ method: UPDATED, params: { ...params, uri } })
   }
 
   /** Servers that were told the client's folders must not keep using the old ones. */
@@ -197,13 +207,15 @@ class ClientFeatures implements McpFeatures {
     for (const server of this.#parts.getServers()) server.changeRoots(this.id)
   }
 
-  subscribe(listener: (notification: FeatureNotification) => void): () => void {
+  subscribe(listener: (notification: FeatureNotification) => void, channel: ConnectedClient['channel']): () => void {
     this.#clients.add(this)
+    if (!this.#client.isShared) this.connected = { client: this.#client, channel }
     this.#listeners.add(listener)
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
       this.#clients.delete(this)
+      this.connected = undefined
       this.#parts.onGone(this.#client)
       for (const uri of Array.from(this.#watched.keys())) void this.#unwatch(uri, Infinity).catch(() => undefined)
     }

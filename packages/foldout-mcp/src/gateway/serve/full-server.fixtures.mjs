@@ -36,6 +36,10 @@ const tools = {
     send({ method: 'notifications/prompts/list_changed' })
     return text('stirred')
   },
+  update({ uri }) {
+    send({ method: 'notifications/resources/updated', params: { uri } })
+    return text('updated')
+  },
   where: () => text(process.cwd()),
   link: () => ({
     content: [
@@ -60,7 +64,12 @@ const answers = {
     instructions,
   }),
   'tools/list': () => ({
-    tools: Object.keys(tools).map((tool) => ({ name: tool, description: tool, inputSchema: { type: 'object' } })),
+    tools: Object.keys(tools).map((tool) => ({
+      name: tool,
+      description: tool,
+      inputSchema: { type: 'object' },
+      ...(tool === 'where' ? { securitySchemes: [{ type: 'noauth' }] } : {}),
+    })),
   }),
   'tools/call': (params) => tools[params.name](params.arguments),
   'resources/list': () => ({ resources: [{ uri: 'test://static', name: 'static' }] }),
@@ -69,6 +78,7 @@ const answers = {
     const item = /^test:\/\/item\/(\d+)$/.exec(uri)
     if (item) return { contents: [{ uri, text: `item ${item[1]} of ${name}` }] }
     if (uri === `test://only/${name}`) return { contents: [{ uri, text: `only in ${name}` }] }
+    if (uri === 'test://static/part') return { contents: [{ uri, text: `part of ${name}` }] }
     if (uri === 'test://static') return { contents: [{ uri, text: `static of ${name}` }] }
     throw Object.assign(new Error(`Resource not found: ${uri}`), { code: -32002, data: { uri, where: name } })
   },

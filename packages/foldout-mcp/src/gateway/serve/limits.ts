@@ -9,6 +9,3 @@ export const INSTRUCTIONS_BYTES = 400
 
 /** With a smaller share of the bytes for each server, clients get no instructions of servers. */
 export const FEWEST_INSTRUCTIONS_BYTES = 80
-
-/** How many of the tools of a server that cannot be used a report names. */
-export const MAX_NAMED_TOOLS = 3

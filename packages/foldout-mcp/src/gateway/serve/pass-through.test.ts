@@ -64,6 +64,23 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     expect(sent.at(-1)).toMatchObject({ error: { code: mode === 'legacy' ? -32_002 : -32_602, data } })
   })
 
+  it('gets the fields of a tool that the protocol does not know', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, mode)
+    const { onmessage: receive } = client.transport ?? {}
+    const listed: unknown[] = []
+    Object.assign(client.transport ?? {}, {
+      onmessage(message: { readonly result?: { readonly tools?: readonly unknown[] } }) {
+        listed.push(...(message.result?.tools ?? []))
+        receive?.(message as never)
+      },
+    })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('where')
+    expect(listed).toContainEqual(expect.objectContaining({ name: 'where', securitySchemes: [{ type: 'noauth' }] }))
+    expect(JSON.stringify(listed)).not.toContain('"extra"')
+  })
+
   it('lists, completes and gets prompts', async () => {
     const { url } = await create({ mcpServers: { a: full() } })
     const client = await connect(url, mode)
@@ -157,6 +174,35 @@ describe('R53 a legacy client', () => {
     expect((await client.listPrompts()).prompts).toHaveLength(2)
   })
 
+  it('gets updates of parts of what it has subscribed to, and of nothing else', async () => {
+    const { url } = await create({ mcpServers: { a: full('a'), b: full('b') }, expose: 'all' })
+    const [first, second] = await Promise.all([connect(url, 'legacy'), connect(url, 'legacy')])
+    const heard: unknown[] = []
+    for (const [i, client] of [first, second].entries())
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push([i, params.uri]))
+    const foreign = 'foldout://b/test://static'
+    await first.subscribeResource({ uri: 'test://static' })
+    await second.subscribeResource({ uri: foreign })
+    const { tools } = await first.listTools()
+    const [ofA = '', ofB = ''] = tools.flatMap(({ name }) => (/update/.test(name) ? [name] : []))
+    const update = (name: string, uri: string): Promise<unknown> => first.callTool({ name, arguments: { uri } })
+    for (const tool of [ofA, ofB])
+      for (const uri of ['test://static-not', 'test://item/1', 'test://static/part', 'test://static'])
+        await update(tool, uri)
+    await vi.waitFor(() => expect(heard).toHaveLength(4))
+    expect(heard).toEqual([
+      [0, 'test://static/part'],
+      [0, 'test://static'],
+      [1, `${foreign}/part`],
+      [1, foreign],
+    ])
+    for (const [uri, owner] of [
+      ['test://static/part', 'a'],
+      [`${foreign}/part`, 'b'],
+    ] as const)
+      expect((await second.readResource({ uri })).contents).toMatchObject([{ uri, text: `part of ${owner}` }])
+  })
+
   it('gets what a server logs by default, until it sets a level', async () => {
     const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
     const [first, second] = await Promise.all([connect(url, 'legacy'), connect(url, 'legacy')])
@@ -182,7 +228,9 @@ describe('R53 a legacy client', () => {
     writeFileSync(join(folder, 'here.txt'), '')
     const { url } = await create({ mcpServers: { a: { ...full(), cwd: '${ROOT}' } }, expose: 'all' })
     const client = await connect(url, 'legacy', ASKING)
-    client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: pathToFileURL(folder).href }] }))
+    // The first two are folders that this system cannot have.
+    const uris = ['file://another-host/a', 'file:///a%2Fb', pathToFileURL(folder).href]
+    client.setRequestHandler('roots/list', async () => ({ roots: uris.map((uri) => ({ uri })) }))
     const { content } = await client.callTool({ name: 'where', arguments: {} })
     expect(JSON.stringify(content)).toContain(folder)
   })

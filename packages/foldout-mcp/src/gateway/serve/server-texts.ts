@@ -1,6 +1,6 @@
 import type { BrokenTool, Catalog } from 'foldout/catalog'
 import { toVisible } from '../policy/visible.ts'
-import { ALL_INSTRUCTIONS_BYTES, FEWEST_INSTRUCTIONS_BYTES, INSTRUCTIONS_BYTES, MAX_NAMED_TOOLS } from './limits.ts'
+import { ALL_INSTRUCTIONS_BYTES, FEWEST_INSTRUCTIONS_BYTES, INSTRUCTIONS_BYTES } from './limits.ts'
 
 /** A server and what it says about its use, for models. */
 export interface InstructingServer {
@@ -43,26 +43,23 @@ function cut(text: string, bytes: number): string {
 }
 
 /** Reports tools that clients do not see because something is wrong with their definitions, once each. */
-export function createBrokenReport(catalog: Pick<Catalog, 'broken'>, onError: (error: Error) => void): () => void {
+export function createBrokenReport(
+  catalog: Pick<Catalog, 'broken'>,
+  onBroken: (server: string, tools: readonly BrokenTool[]) => void,
+): () => void {
   const known = new Set<string>()
   return () => {
-    const news = new Map<string | undefined, BrokenTool[]>()
+    const news = new Map<string, BrokenTool[]>()
     for (const tool of catalog.broken) {
       const id = JSON.stringify(tool)
       if (known.has(id)) continue
       known.add(id)
-      const same = news.get(tool.source)
+      // Every tool of a gateway comes from a server.
+      const server = tool.source ?? ''
+      const same = news.get(server)
       if (same) same.push(tool)
-      else news.set(tool.source, [tool])
+      else news.set(server, [tool])
     }
-    for (const [server, tools] of news) onError(new Error(describeBroken(server, tools)))
+    for (const [server, tools] of news) onBroken(server, tools)
   }
-}
-
-function describeBroken(server: string | undefined, tools: readonly BrokenTool[]): string {
-  const named = tools.slice(0, MAX_NAMED_TOOLS).map(({ name, reason }) => `'${name}': ${reason}`)
-  const rest = tools.length - named.length
-  const what = tools.length === 1 ? '1 tool' : `${tools.length} tools`
-  const more = rest === 0 ? '' : ` And ${rest} more; foldout doctor lists them all.`
-  return `${what} of the server '${server ?? '?'}' cannot be used. ${named.join(' ')}${more}`
 }

@@ -49,3 +49,33 @@ export function mayOverlap(one: readonly string[], other: readonly string[]): bo
   const isSameBegin = begin.startsWith(otherBegin) || otherBegin.startsWith(begin)
   return isSameBegin && (end.endsWith(otherEnd) || otherEnd.endsWith(end))
 }
+
+/**
+ * The watched resources that an update of a server's resource concerns, with the URIs that clients get for it. A server may report
+ * a part of a watched resource, such as a file of a folder.
+ *
+ * @param toSeen The URI that clients use for a resource that nobody watches.
+ */
+export function findUpdates(
+  watched: ReadonlyMap<string, Route>,
+  server: GatewayServer,
+  updated: string,
+  toSeen: (uri: string) => string,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const [uri, { server: owner, own }] of watched) {
+    if (owner.name !== server.name || !isWithin(updated, own)) continue
+    // The parts of a resource that has the server's name added have it too.
+    const isPlainPart = uri === own && updated !== own
+    found.set(uri, isPlainPart ? toSeen(updated) : `${uri}${updated.slice(own.length)}`)
+  }
+  return found
+}
+
+/** Whether a URI is another one, or a part of it. */
+function isWithin(uri: string, whole: string): boolean {
+  return (
+    uri.startsWith(whole) &&
+    (uri.length === whole.length || whole.endsWith('/') || /[/?#]/.test(uri.charAt(whole.length)))
+  )
+}

@@ -1,4 +1,11 @@
-import { createCatalog, type Catalog, type Encoder, type Exposure, type RawTool } from 'foldout/catalog'
+import {
+  createCatalog,
+  type BrokenTool,
+  type Catalog,
+  type Encoder,
+  type Exposure,
+  type RawTool,
+} from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
 import type { GatewayConfig } from '../config/config.ts'
@@ -11,6 +18,7 @@ import type { Policy } from '../policy/policy.ts'
 import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
 import type { ViewResults } from '../results/results.ts'
+import type { ConnectedClient } from '../upstreams/asking/outside.ts'
 import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
 import { CurrentExposure } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
@@ -30,6 +38,8 @@ export interface View {
   hide(server: string): void
   /** Passes a server's notifications on to its clients. */
   hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>, client?: string): void
+  /** The connected clients that may use a server. */
+  listClients(server: GatewayServer): readonly ConnectedClient[]
   /** Applies other settings. Clients stay connected, and are notified if their list changes. */
   update(settings: ViewSettings): Promise<void>
 }
@@ -65,6 +75,7 @@ export interface ViewOptions extends ViewSettings, StartingServers {
   /** Folds large results. */
   readonly results: ViewResults
   readonly onError: (error: Error) => void
+  readonly onBroken: (server: string, tools: readonly BrokenTool[]) => void
   /** The name of the preset, for traffic events. */
   readonly name: string
   readonly onTraffic: OnTraffic | undefined
@@ -138,6 +149,11 @@ class ServedView implements View {
       if (this.#getShown(who).includes(server)) features.hear(server, method, params, client)
   }
 
+  listClients(server: GatewayServer): readonly ConnectedClient[] {
+    const clients = [...this.#profiles.all()].flatMap(({ features }) => features.listClients())
+    return clients.filter(({ client }) => this.#mayUse(toWho({ client }), server))
+  }
+
   async update(settings: ViewSettings): Promise<void> {
     const isSameExposure = settings.expose === this.#settings.expose
     const exposure = isSameExposure ? this.#current.inner : await createViewExposure(settings, this.#options)
@@ -205,6 +221,14 @@ class ServedView implements View {
     return watched.map((tool) => showTool(tool, server, features))
   }
 
+  /** Whether a client may use anything of a server. A preset or rule may deny every tool of a server that has nothing else. */
+  #mayUse(who: Who, server: GatewayServer): boolean {
+    if (!this.#getShown(who).includes(server)) return false
+    const { capabilities } = server.snapshot ?? {}
+    const isMore = !capabilities || 'resources' in capabilities || 'prompts' in capabilities
+    return isMore || this.#guard.filter(server, selectTools(this.#settings.preset, server), who).length > 0
+  }
+
   /** The servers whose resources and prompts a client may use. */
   #getShown(who: Who): readonly GatewayServer[] {
     const { name, policy, getServers } = this.#options
@@ -218,7 +242,13 @@ class ServedView implements View {
 function createViewCatalog(
   shown: readonly GatewayServer[],
   tools: readonly RawTool[],
-  { name, embed, onError, onTraffic }: Pick<ViewOptions, 'name' | 'embed' | 'onError' | 'onTraffic'>,
+  {
+    name,
+    embed,
+    onError,
+    onBroken,
+    onTraffic,
+  }: Pick<ViewOptions, 'name' | 'embed' | 'onError' | 'onBroken' | 'onTraffic'>,
 ): Catalog {
   const catalog = createCatalog(tools, {
     sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
@@ -226,7 +256,7 @@ function createViewCatalog(
     index: 'search',
     ...dropUndefined({ embed }),
   })
-  const reportBroken = createBrokenReport(catalog, onError)
+  const reportBroken = createBrokenReport(catalog, onBroken)
   reportBroken()
   catalog.subscribe((event) => {
     if (event.type === 'search/problem') onError(new Error(event.message))
@@ -302,7 +332,7 @@ function matchesPattern(text: string, pattern: string): boolean {
 }
 
 /** Whether a preset includes a server. */
-function includesServer({ servers = ['*'] }: PresetDefinition, name: string): boolean {
+export function includesServer({ servers = ['*'] }: PresetDefinition, name: string): boolean {
   return servers.some((pattern) => matchesPattern(name, pattern))
 }
 

@@ -1,5 +1,6 @@
 import type { ServedMcp } from 'foldout/mcp'
 import type { GatewayServer } from '../server.ts'
+import type { ConnectedClient } from '../upstreams/asking/outside.ts'
 import type { View, ViewSettings } from './view.ts'
 
 /** The views of a gateway, by preset. The empty name means all servers. Each is created when it is first needed. */
@@ -50,6 +51,10 @@ export class Views {
 
   hear(...notification: Parameters<View['hear']>): void {
     this.#forEach((view) => view.hear(...notification))
+  }
+
+  listClients(server: GatewayServer): readonly ConnectedClient[] {
+    return [...this.#ready.values()].flatMap((view) => view.listClients(server))
   }
 
   /** Applies new settings to the views. Closes those for which there are none anymore. */

@@ -1,12 +1,13 @@
-// A legacy server that asks its client: for folders, which it keeps, and for whatever a call tells it to.
+// A legacy server that asks its client: for folders, which it keeps, and for whatever a call or an argument tells it to.
+// `node asking-server.fixtures.mjs [a question to ask as soon as it is connected]`
 import { createInterface } from 'node:readline'
 
-const TOOLS = ['folders', 'ask', 'ask_later', 'get_answer', 'crash', 'report', 'reason', 'fail']
+const TOOLS = ['folders', 'ask', 'ask_later', 'ask_at_once', 'get_answers', 'crash', 'report', 'reason', 'fail']
 const inputSchema = { type: 'object' }
 const waiting = new Map()
 let count = 0
 let folders = []
-let answer = 'none'
+const answers = []
 let reason = 'none'
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -25,9 +26,14 @@ async function askForFolders() {
   if (result) folders = result.roots.map(({ uri }) => uri)
 }
 
-async function askInBackground({ method, params }) {
-  const { result, error } = await ask(method, params)
-  answer = result ?? error
+async function askInBackground({ method, params, withdrawMs }) {
+  const asked = ask(method, params)
+  if (withdrawMs !== undefined) {
+    const requestId = `question-${count}`
+    setTimeout(() => send({ method: 'notifications/cancelled', params: { requestId } }), withdrawMs)
+  }
+  const { result, error } = await asked
+  answers.push(result ?? error)
 }
 
 async function call({ name, arguments: args, _meta }, id) {
@@ -37,10 +43,13 @@ async function call({ name, arguments: args, _meta }, id) {
     return toText(result ?? error)
   }
   if (name === 'ask_later') {
-    setTimeout(() => void askInBackground(args), 50)
+    const { times = 1, ...question } = args
+    setTimeout(() => {
+      for (let asked = 0; asked < times; asked++) void askInBackground(question)
+    }, 50)
     return toText('soon')
   }
-  if (name === 'get_answer') return toText(answer)
+  if (name === 'get_answers') return toText(answers)
   if (name === 'crash') process.exit(1)
   if (name === 'report') {
     const { progressToken } = _meta
@@ -67,6 +76,13 @@ async function getResult({ id, method, params }) {
 
 async function answerRequest(request) {
   const { id, method, params } = request
+  if (params?.name === 'ask_at_once') {
+    // The answer and the question arrive together.
+    process.stdout.cork()
+    send({ id, result: toText('asking') })
+    void askInBackground(params.arguments)
+    return process.stdout.uncork()
+  }
   send({ id, result: await getResult(request) })
   if (method === 'resources/subscribe') send({ method: 'notifications/resources/updated', params: { uri: params.uri } })
 }
@@ -78,4 +94,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (id !== undefined) void answerRequest(message)
   else if (method === 'notifications/cancelled') reason = params.reason
   else if (['notifications/initialized', 'notifications/roots/list_changed'].includes(method)) void askForFolders()
+  if (method === 'notifications/initialized' && process.argv[2]) void askInBackground(JSON.parse(process.argv[2]))
 })

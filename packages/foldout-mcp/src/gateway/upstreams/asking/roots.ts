@@ -1,7 +1,8 @@
-import type { CallContext } from 'foldout/catalog'
+import type { CallClient, CallContext, CallPeer } from 'foldout/catalog'
 import type { JsonObject } from '../../fields.ts'
 import type { Ask, Caller, Callers } from '../callers.ts'
 import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from '../limits.ts'
+import type { ConnectedClient, OutsideQuestions } from './outside.ts'
 
 /** The part of a connection that tells the server about folders. */
 interface Notified {
@@ -19,6 +20,13 @@ interface Offer {
 }
 
 const NONE: JsonObject = { roots: [] }
+const QUESTION = { method: 'roots/list', params: {} } as const
+
+/** Asks a client that has no call running. */
+export function askOutside(outside: OutsideQuestions, client: ConnectedClient): Ask {
+  return (method, params, signal = new AbortController().signal) =>
+    outside.askClient(client, { method, params }, signal)
+}
 
 /**
  * The folders that a server may use: those of the client that called it last. A server asks for them when it starts, which may be
@@ -34,8 +42,8 @@ export class Roots {
   /** Whether the server has ever asked, and whether it asks when it is told of a change. */
   #hasAsked = false
   #isDeaf = false
-  /** The questions of the server that are being answered. */
-  readonly #answering = new Set<Promise<JsonObject>>()
+  /** The answers that the server may not have applied yet, including those that the client has yet to give. */
+  readonly #unapplied = new Set<Promise<JsonObject>>()
   #onAsked: (() => void) | undefined
 
   /** Forgets what a server knew that has ended. */
@@ -43,12 +51,14 @@ export class Roots {
     this.#known = undefined
     this.#hasAsked = false
     this.#isDeaf = false
-    this.#answering.clear()
+    this.#unapplied.clear()
   }
 
-  /** Offers a client's folders again at its next call, because they have changed. */
-  change(client: string): void {
+  /** Offers a client's folders again at its next call, because they have changed. Returns whether the server uses them now. */
+  change(client: string): boolean {
+    const isUsed = this.#known === this.#toKey({ client })
     this.#changes.set(client, (this.#changes.get(client) ?? 0) + 1)
+    return isUsed
   }
 
   /** Forgets a client that has gone. */
@@ -57,13 +67,17 @@ export class Roots {
   }
 
   /** Answers the server's question. */
-  answer(callers: Callers, signal: AbortSignal): Promise<JsonObject> {
+  answer(
+    { callers, outside }: { readonly callers: Callers; readonly outside: OutsideQuestions },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
     this.#hasAsked = true
     this.#isDeaf = false
-    const offer = this.#current ?? this.#findOffer(callers)
+    const offer = this.#current ?? (callers.isEmpty ? this.#findOutside(outside) : this.#findOffer(callers))
     const answer = offer ? this.#ask(offer, signal) : Promise.resolve(NONE)
-    this.#answering.add(answer)
-    const forget = (): boolean => this.#answering.delete(answer)
+    this.#unapplied.add(answer)
+    // If no call comes until then, none has to wait.
+    const forget = (): void => void setTimeout(() => this.#unapplied.delete(answer), ROOTS_ASKED_MS).unref()
     answer.then(forget, forget)
     this.#onAsked?.()
     return answer
@@ -86,6 +100,17 @@ export class Roots {
     return caller?.ask && { key: this.#toKey(caller), ask: caller.ask }
   }
 
+  /** The only client that is connected. */
+  #findOutside(outside: OutsideQuestions): Offer | undefined {
+    try {
+      const found = outside.find(QUESTION)
+      return found && { key: this.#toKey({ client: found.client.id }), ask: askOutside(outside, found) }
+    } catch {
+      // There is none, or there are several. The next client that calls offers its folders.
+      return undefined
+    }
+  }
+
   #toKey({ client }: Pick<Caller, 'client'>): string {
     return `${this.#changes.get(client) ?? 0} ${client}`
   }
@@ -93,11 +118,17 @@ export class Roots {
   /** Whether a call has to wait until the server knows the folders of its client. */
   isNews({ client, peer }: CallContext): boolean {
     if (!client || !peer?.ask || !('roots' in peer.capabilities)) return false
-    return this.#answering.size > 0 || this.#known !== this.#toKey({ client: client.id })
+    return this.#current !== undefined || this.#unapplied.size > 0 || this.#known !== this.#toKey({ client: client.id })
   }
 
-  /** Tells the server about the folders of a call's client, and waits until it has asked for them. Never rejects. */
-  offer(connection: Notified, { client, peer }: CallContext): Promise<void> {
+  /** Tells the server about the folders of a client, and waits until it has asked for them. Never rejects. */
+  offer(
+    connection: Notified,
+    {
+      client,
+      peer,
+    }: { readonly client?: Pick<CallClient, 'id'> | undefined; readonly peer?: Pick<CallPeer, 'ask'> | undefined },
+  ): Promise<void> {
     if (!client || !peer?.ask) return Promise.resolve()
     const offer = { key: this.#toKey({ client: client.id }), ask: peer.ask }
     this.#last = this.#last.then(() => this.#offerNow(connection, offer).catch(() => undefined))
@@ -126,19 +157,21 @@ export class Roots {
     }
   }
 
-  /** Waits until the server has its answer. Then it needs a moment to apply the folders, and does not say when it has. */
+  /** Waits until the server has its answers. Then it needs a moment to apply the folders, and does not say when it has. */
   async #settle(client: Notified['client']): Promise<void> {
-    if (this.#answering.size === 0) return
-    const answered = Promise.allSettled(this.#answering)
-    await Promise.race([answered, sleep(ROOTS_ANSWERED_MS)])
+    const answers = [...this.#unapplied]
+    if (answers.length === 0) return
+    await Promise.race([Promise.allSettled(answers), sleep(ROOTS_ANSWERED_MS)])
     // The answer is sent after this turn.
     await new Promise((resolve) => setImmediate(resolve))
     await client.ping({ timeout: ROOTS_ASKED_MS }).catch(() => undefined)
     await sleep(ROOTS_TAKEN_MS)
+    for (const answer of answers) this.#unapplied.delete(answer)
   }
 }
 
-function sleep(milliseconds: number): Promise<void> {
+/** Waits, but not longer than the process has other work. */
+export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds).unref()
   })

@@ -1,0 +1,31 @@
+import { isObject, type JsonObject } from '../../fields.ts'
+
+const METHOD_NOT_FOUND = -32_601
+const INVALID_PARAMS = -32_602
+
+/**
+ * Says why a client cannot be asked. A client must not be asked for what it has not declared, and some clients end the connection
+ * then. Legacy servers cannot know, because they learn the gateway's capabilities.
+ */
+export function findFault(capabilities: JsonObject, method: string, params: JsonObject): Error | undefined {
+  const { sampling, elicitation, roots } = capabilities
+  if (method === 'roots/list' && !isObject(roots)) return createError(METHOD_NOT_FOUND, 'The client has no roots.')
+  if (method === 'sampling/createMessage') {
+    if (!isObject(sampling)) return createError(METHOD_NOT_FOUND, 'The client does not support sampling.')
+    if (params['tools'] !== undefined && !isObject(sampling['tools']))
+      return createError(INVALID_PARAMS, 'The client does not support sampling with tools.')
+  }
+  if (method === 'elicitation/create') {
+    if (!isObject(elicitation)) return createError(METHOD_NOT_FOUND, 'The client does not support elicitation.')
+    const mode = typeof params['mode'] === 'string' ? params['mode'] : 'form'
+    // Without a mode, the capability means forms, which came first.
+    const hasForm = isObject(elicitation['form']) || !isObject(elicitation['url'])
+    const isAble = mode === 'form' ? hasForm : isObject(elicitation[mode])
+    if (!isAble) return createError(INVALID_PARAMS, `The client does not support elicitation in the mode '${mode}'.`)
+  }
+  return undefined
+}
+
+function createError(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
