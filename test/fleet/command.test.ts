@@ -88,7 +88,7 @@ describe('R65 foldout fleet', { timeout: LONG }, () => {
     expect(wrong.written).toMatchObject({ code: 2, stdout: '' })
     const away = start(['--store', 'postgres://someone:hunter22@127.0.0.1:1/x'])
     await away.ended
-    expect(away.written.code).toBe(2)
+    expect(away.written.code).toBe(1)
     expect(`${wrong.written.stderr}${away.written.stderr}`).not.toContain('hunter22')
   })
 

@@ -115,6 +115,34 @@ describe('R51 a change of the configuration, for a client over stdio', () => {
     expect(await client.call('echo', { word: 'hidden now' })).toContain('hidden now')
   })
 
+  it('asks a server for its tools again if the value of a variable changes, also between two starts', async () => {
+    const options = join(site.folder, 'options.json')
+    writeFileSync(options, JSON.stringify({ tools: [ECHO] }))
+    const [program = ''] = serve().args ?? []
+    const define = (level: string): GatewayDefinition => ({
+      mcpServers: {
+        a: { command: process.execPath, args: [program, JSON.stringify({ file: options })], env: { FIXTURE: level } },
+      },
+      expose: 'all',
+      foldResults: 0,
+    })
+    const gateway = await site.create(define('few'))
+    const client = await connectStdio(gateway)
+    expect(await client.list()).toEqual(['echo'])
+    writeFileSync(options, JSON.stringify({ tools: [ECHO, HANG] }))
+    await gateway.update(define('many'))
+    await vi.waitFor(async () => expect(await client.list()).toEqual(['echo', 'hang']))
+    await gateway.close()
+    writeFileSync(options, JSON.stringify({ tools: [HANG] }))
+    expect(await (await connectStdio(await site.create(define('many')))).list()).toEqual(['echo', 'hang'])
+    const changed = await connectStdio(await site.create(define('one')))
+    await vi.waitFor(async () => expect(await changed.list()).toEqual(['hang']))
+    writeFileSync(options, JSON.stringify({ tools: [ECHO, HANG] }))
+    const waiting = await site.create(define('many'))
+    await waiting.ready()
+    expect(waiting.servers.map(({ tools }) => tools)).toEqual([2])
+  })
+
   it('applies another filter of its preset, and refuses to remove the preset', async () => {
     const tools = [ECHO, { name: 'delete_all', description: 'Deletes.' }]
     const definition = { mcpServers: { a: serve(tools) }, expose: 'all', foldResults: 0 } as const

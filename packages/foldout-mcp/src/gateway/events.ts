@@ -1,3 +1,4 @@
+import type { BrokenTool } from 'foldout/catalog'
 import type { UpstreamState } from './upstreams/upstream-options.ts'
 
 /**
@@ -18,6 +19,8 @@ export type GatewayEvent =
       readonly changed: readonly string[]
       readonly isHeld: boolean
     }
+  /** Clients do not see some tools of a server, because something is wrong with their definitions. */
+  | { readonly type: 'server/broken'; readonly server: string; readonly tools: readonly BrokenTool[] }
   | { readonly type: 'server/added' | 'server/removed'; readonly server: string }
   /** Something is wrong, but the gateway keeps working. */
   | { readonly type: 'problem'; readonly server: string | undefined; readonly message: string }

@@ -52,7 +52,39 @@ function getText({ content }: Pick<CallResult, 'content'>): string {
   return content.map((piece) => String(piece['text'])).join('\n')
 }
 
+/** Lists no tools, and then asks endlessly without reading the answers. */
+const ASKING = `
+  const { createInterface } = require('node:readline')
+  const send = (message, then) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n', then)
+  const lines = createInterface({ input: process.stdin })
+  let id = 0
+  const ask = () => send({ id: id++, method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } }, ask)
+  lines.on('line', (line) => {
+    const { id, method, params } = JSON.parse(line)
+    const serverInfo = { name: 'asking', version: '1' }
+    if (method === 'initialize')
+      send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } })
+    if (method !== 'tools/list') return
+    send({ id, result: { tools: [] } })
+    process.stdin.removeAllListeners('data').pause()
+    for (let asked = 0; asked < 100; asked++) ask()
+  })`
+
 describe('R54 servers with faults', () => {
+  it('are ended if they ask endlessly and do not read the answers', async () => {
+    const warned = vi.fn()
+    process.on('warning', warned)
+    closing.push(async () => process.off('warning', warned))
+    const asking = { command: process.execPath, args: ['-e', ASKING] }
+    const gateway = await create({ mcpServers: { asking, calm: fixture({}) } })
+    const catalog = await gateway.getCatalog()
+    const getState = () => gateway.servers.find(({ name }) => name === 'asking')?.state
+    await vi.waitFor(() => expect(getState()).toMatchObject({ type: 'failed' }), { timeout: 20_000 })
+    expect(getState()).toMatchObject({ reason: expect.stringContaining('does not read the answers') })
+    expect(getText(await catalog.call('echo', { text: 'still here' }))).toContain('still here')
+    expect(warned).not.toHaveBeenCalled()
+  }, 40_000)
+
   it('may flood standard output and standard error without affecting others', async () => {
     const tools = [{ name: 'flood', description: 'Prints much.', does: 'flood' }]
     const gateway = await create({ mcpServers: { loud: fixture({ tools }), calm: fixture({}) } })
@@ -102,6 +134,18 @@ describe('R54 servers with faults', () => {
     expect(talking).toMatch(/^It ended with exit code 1\.\nline\n/)
     expect(talking.split('\n')).toHaveLength(21)
     expect(talking).toMatch(/No key$/)
+  })
+
+  it('that end or close their output during a call are started again, even if another process keeps it open', async () => {
+    const tools = ['orphan', 'close'].map((does) => ({ name: does, description: does, does }))
+    const gateway = await create({ mcpServers: { lost: fixture({ tools: [ECHO, ...tools] }) } })
+    const catalog = await gateway.getCatalog()
+    const pids = join(folder, 'orphan')
+    for (const tool of ['orphan', 'close']) {
+      expect(getText(await catalog.call(tool, { pids }))).toMatch(/was lost during the call/)
+      expect(getText(await catalog.call('echo', {}))).toContain('"pid"')
+    }
+    await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]))
   })
 
   it('may have tools with the same name: each call reaches the right one', async () => {

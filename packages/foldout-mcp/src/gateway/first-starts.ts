@@ -4,6 +4,8 @@ import { WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
 /** The servers that are started because nothing is known about them: nobody can call a tool that was never listed. */
 export class FirstStarts {
   readonly #starts = new Map<GatewayServer, Promise<void>>()
+  /** The servers whose tools are known, but may have changed. Clients get the known ones meanwhile. */
+  readonly #outdated = new Set<Promise<unknown>>()
   /** When searches stop waiting for them. */
   #until = -Infinity
   readonly #isOver: (server: GatewayServer) => boolean
@@ -27,6 +29,12 @@ export class FirstStarts {
     this.#starts.set(server, this.#follow(server, start))
   }
 
+  addOutdated(start: Promise<unknown>): void {
+    const settled = Promise.allSettled([start])
+    this.#outdated.add(settled)
+    void settled.then(() => this.#outdated.delete(settled))
+  }
+
   async #follow(server: GatewayServer, start: Promise<unknown>): Promise<void> {
     await Promise.allSettled([start])
     this.#starts.delete(server)
@@ -34,11 +42,12 @@ export class FirstStarts {
   }
 
   /**
-   * Resolves when all have started or failed, or after a time. Servers that are added in the meantime do not count.
+   * Resolves when all have started or failed, or after a time. Servers that are added in the meantime do not count. With
+   * a time, a client is waiting, and outdated servers do not count either.
    */
   async wait(withinMs: number): Promise<void> {
     const all = Promise.all(this.#starts.values())
-    if (withinMs === Infinity) return void (await all)
+    if (withinMs === Infinity) return void (await Promise.all([all, ...this.#outdated]))
     let timer: ReturnType<typeof setTimeout> | undefined
     await Promise.race([all, new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))])
     clearTimeout(timer)

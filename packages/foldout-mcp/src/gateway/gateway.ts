@@ -24,7 +24,7 @@ import { createView, getViewSettings, type View, type ViewSettings } from './ser
 import { Views } from './serve/views.ts'
 import { GatewayServer } from './server.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import { UpstreamError } from './upstreams/connection.ts'
+import { UpstreamError } from './upstreams/failures/failures.ts'
 import { createHeldPost } from './upstreams/asking/held-post.ts'
 import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
 import { createLoopGuard, type LoopGuard } from './upstreams/process/loop-guard.ts'
@@ -126,6 +126,7 @@ class RunningGateway implements Gateway {
       turn: pLimit(MOST_STARTING),
       onEvent: (event) => this.#report(event),
       onTools: (server) => this.#show(server),
+      listClients: (server) => this.#views.listClients(server),
       onNotification: (server, method, params, client) => this.#views.hear(server, method, params, client),
     }
   }
@@ -261,6 +262,7 @@ class RunningGateway implements Gateway {
     this.#policy.useTokens(tokens)
     this.#reportMistakes(config)
     const names = new Set(kept.map(({ name }) => name))
+    const changed = new Set(added.filter(({ name }) => this.#servers.has(name)))
     const removed = [...this.#servers.values()].filter(({ name }) => !names.has(name))
     for (const { name } of removed) this.#servers.delete(name)
     for (const server of kept) this.#servers.get(server.name)?.adopt(server)
@@ -270,7 +272,7 @@ class RunningGateway implements Gateway {
       this.#report({ type: 'server/removed', server: name })
       this.#views.hide(name)
     }
-    for (const server of added) this.#begin(server)
+    for (const server of added) this.#begin(server, changed.has(server))
     const isNewPolicy = before && !isSamePolicy(before, config)
     for (const server of this.#servers.values()) {
       if (isNewPolicy) this.#show(server)
@@ -317,18 +319,20 @@ class RunningGateway implements Gateway {
     throw new Error(`The server '${required[failed]?.name}' is required and cannot be started. ${why}`)
   }
 
-  #begin(server: GatewayServer): void {
+  #begin(server: GatewayServer, isChanged: boolean): void {
     this.#report({ type: 'server/added', server: server.name })
     this.#show(server)
     void server.keepSignedIn()
     const { isFresh = false } = this.#options
-    if (server.config.isRequired || !(isFresh || server.wantsStart)) return
+    // The cache knows variables and headers by name only, but their new values may change the tools.
+    if (server.config.isRequired || !(isFresh || isChanged || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
-    const isShared = !isFresh && server.config.start === 'lazy'
+    const isShared = !isFresh && !isChanged && server.config.start === 'lazy'
     const start = isShared ? server.learn() : server.start()
     // Its state says why, if it does not start.
-    if (isKnown) start.catch(() => undefined)
-    else this.#starts.add(server, start)
+    if (!isKnown) this.#starts.add(server, start)
+    else if (server.isOutdated) this.#starts.addOutdated(start)
+    else start.catch(() => undefined)
   }
 
   #getSettings(preset: string): ViewSettings | undefined {
@@ -356,6 +360,7 @@ class RunningGateway implements Gateway {
       embed: this.#options.embed,
       results: this.#results.createView(name, this.#foldLimits),
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
+      onBroken: (server, tools) => this.#report({ type: 'server/broken', server, tools }),
       isStarting: () => this.#starts.isAny,
       listStarting: () => this.#starts.list(),
       untilStarted: () => this.#starts.waitForSearch(),

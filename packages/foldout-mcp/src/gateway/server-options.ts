@@ -5,6 +5,7 @@ import type { Secrets } from './policy/secrets/secrets.ts'
 import type { GatewayServer } from './server.ts'
 import type { GatewayStore } from './store/contract.ts'
 import type { HeldPost } from './upstreams/asking/held-post.ts'
+import type { ConnectedClient } from './upstreams/asking/outside.ts'
 import type { LoopGuard } from './upstreams/process/loop-guard.ts'
 import type { ProcessGuard } from './upstreams/process/process-guard.ts'
 import type { Turn } from './upstreams/upstream-options.ts'
@@ -28,6 +29,8 @@ export interface GatewayServerOptions {
   onEvent(event: GatewayEvent): void
   /** Called when the server's tools, resources or prompts have changed. */
   onTools(server: GatewayServer): void
+  /** The connected clients that may use the server. */
+  listClients(server: GatewayServer): readonly ConnectedClient[]
   /** Called with the server's notifications, except those that belong to a running call. */
   onNotification(
     server: GatewayServer,

@@ -1,6 +1,6 @@
 // An MCP server over stdio in a few lines, for tests: `node server.fixtures.mjs '{"tools": […]}'`.
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const given = JSON.parse(process.argv[2] ?? '{}')
@@ -40,6 +40,17 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] })
 const actions = {
   echo: (args) => text(JSON.stringify({ args, pid: process.pid, env: process.env.FIXTURE, cwd: process.cwd() })),
   crash: () => process.exit(1),
+  /** Ends, while a process that it has started keeps its input and output open. */
+  orphan({ pids: file }) {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })
+    writeFileSync(file, String(child.pid))
+    process.exit(1)
+  },
+  /** Keeps running, and can no longer answer. */
+  close() {
+    closeSync(1)
+    setInterval(() => {}, 1000)
+  },
   /** Leaves a trace outside the process. */
   effect(args) {
     appendFileSync(options.effects, `${JSON.stringify(args)}\n`)

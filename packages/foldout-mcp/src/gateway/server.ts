@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallClient, CallContext, RawTool } from 'foldout/catalog'
-import { requestFromMcp } from 'foldout/mcp'
 import { createSignIns, type SignIns } from './auth/sign-in.ts'
 import type { ServerConfig } from './config/config.ts'
 import { dependsOnRoot, fillServer, type FilledStdioServer } from './config/fill-server.ts'
@@ -12,14 +11,19 @@ import type { GatewayServerOptions } from './server-options.ts'
 import { DEFAULT_LEVEL, isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
+import { UpstreamError } from './upstreams/failures/failures.ts'
 import { CACHE_FRESH_MS } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
+import { WantedNews } from './upstreams/subscriptions.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream } from './upstreams/upstream.ts'
 import type { UpstreamState } from './upstreams/upstream-options.ts'
 import type { UseContext } from './upstreams/uses.ts'
+
+/** A use of the server for no client. */
+const OWN: UseContext = { isOwn: true }
 
 /** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer {
@@ -37,9 +41,7 @@ export class GatewayServer {
   #tools: readonly RawTool[] = []
   /** The definitions of the tools, by the names that clients see. */
   #own: ReadonlyMap<string, ToolDefinition> = new Map()
-  #logLevel: string | undefined
-  /** The watched resources, with the number of watchers. */
-  readonly #watched = new Map<string, number>()
+  readonly #wanted = new WantedNews()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.#config = config
@@ -135,10 +137,14 @@ export class GatewayServer {
     if (isNew) this.#take(cached.snapshot)
   }
 
+  /** Whether its cached tools are those of other values of its variables. */
+  get isOutdated(): boolean {
+    return this.#snapshot !== undefined && this.#savedAt === -Infinity
+  }
+
   /** Whether to ask the server for its tools now instead of at its first call. */
   get wantsStart(): boolean {
-    const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS
-    return this.config.start === 'eager' || this.config.isRequired || !this.#snapshot || isStale
+    return this.config.start === 'eager' || this.config.isRequired || Date.now() - this.#savedAt > CACHE_FRESH_MS
   }
 
   /** Takes the tools of the server, from another gateway that asks it right now, or by starting it. Rejects if it does not start. */
@@ -203,51 +209,48 @@ export class GatewayServer {
 
   /** The level that the server was told, if it was. */
   get logLevel(): string | undefined {
-    return this.#logLevel
+    return this.#wanted.logLevel
   }
 
   /** Sets the least severe level that the server logs. */
   setLogLevel(level: string): void {
-    this.#logLevel = level
+    this.#wanted.logLevel = level
     void this.#sendLogLevel()
   }
 
   async #sendLogLevel(): Promise<void> {
     const running = this.#upstreams.listRunning()
-    await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
+    await Promise.allSettled(
+      running.map((upstream) => upstream.use((connection) => this.#wanted.tell(connection), OWN)),
+    )
   }
 
   /** Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. */
   async #wantLogs(level: string): Promise<void> {
     const { era, capabilities = {} } = this.#snapshot ?? {}
     if (era === 'modern' || !('logging' in capabilities)) return
-    if (this.#logLevel !== undefined && isSevere(level, this.#logLevel)) return
-    this.#logLevel = level
+    const { logLevel } = this.#wanted
+    if (logLevel !== undefined && isSevere(level, logLevel)) return
+    this.#wanted.logLevel = level
     await this.#sendLogLevel()
   }
 
   /** Watches a resource until nobody needs it, even across restarts of the server. */
   async watch(uri: string, context: UseContext): Promise<void> {
-    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
+    this.#wanted.watch(uri)
     try {
       await this.use(({ subscriptions }) => subscriptions.watch(uri), context)
     } catch (error) {
-      this.#forget(uri)
+      this.#wanted.unwatch(uri)
       throw error
     }
   }
 
   async unwatch(uri: string): Promise<void> {
-    this.#forget(uri)
-    if (this.#watched.has(uri)) return
+    this.#wanted.unwatch(uri)
+    if (this.#wanted.isWatched(uri)) return
     const running = this.#upstreams.listRunning()
-    await Promise.all(running.map((upstream) => upstream.use(({ subscriptions }) => subscriptions.unwatch(uri))))
-  }
-
-  #forget(uri: string): void {
-    const left = (this.#watched.get(uri) ?? 0) - 1
-    if (left > 0) this.#watched.set(uri, left)
-    else this.#watched.delete(uri)
+    await Promise.all(running.map((upstream) => upstream.use(({ subscriptions }) => subscriptions.unwatch(uri), OWN)))
   }
 
   /** Keeps a sign-in from expiring, whether or not the server is used. */
@@ -279,21 +282,22 @@ export class GatewayServer {
     await this.#upstreams.release(client)
   }
 
-  #createUpstream({ root, forwarded, onStopped }: WantedUpstream): Upstream {
+  #createUpstream({ root, forwarded, isFor, onStopped }: WantedUpstream): Upstream {
     const { variables, timeoutMs, version, guard, loop, turn, secrets, onEvent, onNotification } = this.#options
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
-      prepare: (connection) => this.#prepare(connection),
+      prepare: (connection) => this.#wanted.tell(connection),
       translate: (params) => this.tasks.translateQuestion(params, upstream),
-      hasSubscribers: () => this.#watched.size > 0,
-      isWatched: () => this.#watched.size > 0 || this.tasks.isRunning,
+      hasSubscribers: () => this.#wanted.isWatching,
+      isWatched: () => this.#wanted.isWatching || this.tasks.isRunning,
+      listClients: () => this.#options.listClients(this).filter(({ client }) => isFor(client.id)),
       secrets,
       secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',
       post: this.#options.post,
       ...(forwarded ? { headers: forwarded.headers } : {}),
       onNotification: (method, given) => {
         const params = method === 'notifications/message' ? secrets.hideIn(given) : given
-        if (method === 'notifications/message' && upstream.logToCallers(params, this.#logLevel)) return
+        if (method === 'notifications/message' && upstream.logToCallers(params, this.#wanted.logLevel)) return
         if (method === 'notifications/tasks/status') {
           const task = this.tasks.findOwn(params['taskId'], upstream)
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
@@ -323,14 +327,6 @@ export class GatewayServer {
       onError: (error) => this.#complain(error instanceof Error ? error.message : String(error)),
     })
     return upstream
-  }
-
-  /** Tells a new connection about log levels and watched resources before anything else uses it. */
-  async #prepare({ client, snapshot, subscriptions }: Connection): Promise<void> {
-    for (const uri of this.#watched.keys()) await subscriptions.watch(uri).catch(() => undefined)
-    const level = this.#logLevel
-    if (level === undefined || snapshot.era === 'modern' || !('logging' in snapshot.capabilities)) return
-    await requestFromMcp(client, 'logging/setLevel', { level })
   }
 
   /** Takes what the running server lists, and caches it for the next start. */
@@ -367,19 +363,30 @@ export class GatewayServer {
     const run: NonNullable<RawTool['call']> = async (args, context) => {
       const { era, logLevel } = context.peer ?? {}
       // A legacy client that has set no level gets what the server logs by default, unless the server was told a level.
-      const isDefault = era === 'legacy' && logLevel === undefined && this.#logLevel !== undefined
+      const isDefault = era === 'legacy' && logLevel === undefined && this.#wanted.logLevel !== undefined
       if (isDefault || logLevel !== undefined) await this.#wantLogs(logLevel ?? DEFAULT_LEVEL)
       const found = this.#upstreams.find(context)
       const upstream = found instanceof Upstream ? found : await found
-      const result = await upstream.call(name, args, context, (now) => this.#checks.check(definition, now, context))
-      const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result
-      return this.tasks.begin(shown, context.client, upstream)
+      try {
+        const check = (now: RawTool): string | undefined => this.#checks.check(definition, now, context)
+        const result = await upstream.call({ tool: name, args, check }, context)
+        const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result
+        return this.tasks.begin(shown, context.client, upstream)
+      } catch (error) {
+        context.signal?.throwIfAborted()
+        if (!(error instanceof UpstreamError)) throw error
+        const why = this.#options.secrets.hide(error.message)
+        return { content: [{ type: 'text', text: `Tool '${name}' was not run: ${why}` }], isError: true }
+      }
     }
     const call = limitCall(name, run, {
       timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1_000,
       maxConcurrent,
       maxResultBytes: maxResultBytes ?? this.config.maxResultBytes,
     })
-    return applyOverride({ ...definition, source: this.name, call }, this.config.overrides.get(name))
+    return applyOverride(
+      { ...definition, source: this.name, call, watchesSignal: true },
+      this.config.overrides.get(name),
+    )
   }
 }

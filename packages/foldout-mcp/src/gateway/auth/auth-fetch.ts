@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HIDDEN } from '../../clients/redact.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
+import { describeNetworkFailure } from '../describe-network.ts'
 import { createSecrets } from '../policy/secrets/secrets.ts'
 import { createRedactor } from '../traffic/redact.ts'
 import { AUTH_REQUEST_TIMEOUT_MS, MAX_AUTH_RESPONSE_BYTES } from './limits.ts'
@@ -92,7 +93,7 @@ export function describeAuthFailure(error: unknown): string {
   const seen = new Set([error])
   for (const each of seen) if (each instanceof Error && each.cause !== undefined) seen.add(each.cause)
   const last = [...seen].findLast((each): each is Error => each instanceof Error && each.message !== '')
-  const { value } = redactText(last?.message ?? String(error))
+  const { value } = redactText(describeNetworkFailure([...seen]) ?? last?.message ?? String(error))
   const text = value.slice(0, LONGEST_REASON).trim()
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

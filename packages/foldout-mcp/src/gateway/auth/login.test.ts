@@ -210,6 +210,17 @@ describe('a login (R55)', () => {
     })
   })
 
+  it('notices that a server of the older transport requires it', async () => {
+    desk.server.instead = (request, response) => {
+      const status = request.method === 'POST' ? 405 : 401
+      return response.writeHead(request.url?.startsWith('/mcp') === true ? status : 404).end()
+    }
+    expect(await desk.logIn()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('does not say where to sign in') as string,
+    })
+  })
+
   it('can come after the server was added', async () => {
     const config = join(desk.folder, 'new.json')
     const { code, stdout } = await desk.run(['add', 'tickets', '--url', desk.server.url, '--config', config])

@@ -73,10 +73,8 @@ async function loginMachine(
 }
 
 /** Sends the server any request, to learn how it refuses it; undefined if it does not. */
-async function probe(
-  { name, kind, url, headers }: FilledHttpServer,
-  signal: AbortSignal,
-): Promise<Challenge | undefined> {
+async function probe(server: FilledHttpServer, signal: AbortSignal): Promise<Challenge | undefined> {
+  const { name, kind, url, headers } = server
   const { extractWWWAuthenticateParams, LATEST_PROTOCOL_VERSION } = await import('@modelcontextprotocol/client')
   const params = {
     protocolVersion: LATEST_PROTOCOL_VERSION,
@@ -95,6 +93,9 @@ async function probe(
   })
   // The body may be a stream that never ends.
   await response.body?.cancel()
+  // A server of the older transport takes no requests at this address.
+  if (!isStream && (response.status === 404 || response.status === 405))
+    return probe({ ...server, kind: 'sse' }, signal)
   if (response.status !== 401 && response.status !== 403) return undefined
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
   return dropUndefined({ resourceMetadataUrl, scope })

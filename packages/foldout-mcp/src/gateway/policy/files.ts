@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { retryIfInUse } from '../../system/in-use.ts'
 
 /** Replaces a file atomically: a reader sees the old text or the new one. Only the user can read it. */
 export async function replaceFile(file: string, text: string): Promise<void> {
-  await withDraft(file, text, (draft) => rename(draft, file))
+  await withDraft(file, text, (draft) => retryIfInUse(() => rename(draft, file)))
 }
 
 /** Creates a file atomically. Returns whether it is new; another process may have been first. */
@@ -33,7 +34,7 @@ async function withDraft(file: string, text: string, place: (draft: string) => P
 export async function takeFile(file: string): Promise<boolean> {
   try {
     // Not with `rm`, which also succeeds if another process was faster.
-    await unlink(file)
+    await retryIfInUse(() => unlink(file))
     return true
   } catch (error) {
     if (isCode(error, 'ENOENT')) return false

@@ -88,7 +88,7 @@ function decodeText(text: string): string {
 /**
  * Opens the database that gateways share, or the user's files.
  *
- * @throws UsageError if the database cannot be used.
+ * @throws UsageError if the database cannot be used, or an error if it is unreachable.
  */
 export async function openStore(settings: StoreSettings | undefined, files: FileStoreOptions): Promise<GatewayStore> {
   if (!settings) return createFileStore(files)
@@ -111,7 +111,7 @@ export function createFileStore({ env, cache, data, onProblem }: FileStoreOption
   const folder = data ?? getDataFolder(env)
   return {
     isShared: false,
-    catalogs: createCatalogCache(cache ?? getCacheFolder(env), onProblem),
+    catalogs: createCatalogCache(cache ?? getCacheFolder(env), { env, keyFile: join(folder, 'cache.key'), onProblem }),
     approvals: createApprovalFiles(join(folder, 'approvals')),
     pins: createPinFiles(join(folder, 'pins')),
     signIns: createSignInStore({ env, onProblem }),

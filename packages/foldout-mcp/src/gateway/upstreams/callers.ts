@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
+import type { CallClient, CallContext, CallInput, CallResult } from 'foldout/catalog'
 import { isObject, type JsonObject } from '../fields.ts'
 import type { HeldPost } from './asking/held-post.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
@@ -36,6 +36,9 @@ export function wantsLog({ era, logLevel }: LogWish, level: unknown, told: strin
   return era === 'legacy' && (told === undefined || isSevere(level, DEFAULT_LEVEL))
 }
 
+/** The protocol's number for a request that needs the user to visit pages before. */
+const PAGES_REQUIRED = -32_042
+
 /** A client that has calls running on a connection. */
 export interface Caller extends LogWish {
   /** The same for all calls of one client. */
@@ -57,6 +60,25 @@ export interface Caller extends LogWish {
 export class Callers {
   readonly #running = new Set<Caller>()
   readonly #pages = new Map<string, string>()
+  /** The users whose clients have called. */
+  readonly #users = new Set<string | undefined>()
+  #hasUnseen = false
+
+  /** Remembers whose clients call. */
+  meet({ principal, isShared }: CallClient): void {
+    this.#users.add(principal)
+    if (isShared) this.#hasUnseen = true
+  }
+
+  /** Whether clients have called that have no connection, so that nobody knows whether they are still there. */
+  get hasUnseen(): boolean {
+    return this.#hasUnseen
+  }
+
+  /** Whether no clients of other users have called. */
+  isOnlyUser(principal: string | undefined): boolean {
+    return this.#users.size === 0 || (this.#users.size === 1 && this.#users.has(principal))
+  }
 
   add(caller: Caller): () => void {
     this.#running.add(caller)
@@ -96,6 +118,16 @@ export class Callers {
     const [oldest] = this.#pages.keys()
     if (this.#pages.size >= MAX_HELD && oldest !== undefined) this.#pages.delete(oldest)
     this.#pages.set(id, client)
+  }
+
+  /** Remembers the pages that a client's user has to visit before a request can succeed, if an error says so. */
+  rememberPages(error: unknown, client: CallClient | undefined): void {
+    if (!isObject(error) || error['code'] !== PAGES_REQUIRED || !isObject(error['data'])) return
+    const { elicitations } = error['data']
+    if (!client || client.isShared || !Array.isArray(elicitations)) return
+    for (const page of elicitations as readonly unknown[])
+      if (isObject(page) && typeof page['elicitationId'] === 'string')
+        this.rememberPage(page['elicitationId'], client.id)
   }
 
   /** The client that was sent to a page. */

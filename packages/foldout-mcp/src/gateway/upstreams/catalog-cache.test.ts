@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type * as FsPromises from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ServerConfig } from '../config/config.ts'
+import type { ServerDefinition } from '../config/definition.ts'
 import { readDefinition } from '../config/read-config.ts'
-import { createCatalogCache } from './catalog-cache.ts'
+import { createCatalogCache, type CatalogCache } from './catalog-cache.ts'
 import type { Snapshot } from './snapshot.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
@@ -34,27 +36,92 @@ const snapshot = (tool: string): Snapshot => ({
   prompts: [],
 })
 
-describe('R54 a full disk', () => {
-  let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'foldout-cache-'))
-  })
-  afterEach(async () => {
-    disk.isFull = false
-    await removeFolder(folder)
-  })
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-cache-'))
+})
+afterEach(async () => {
+  disk.isFull = false
+  await removeFolder(folder)
+})
 
+function openCache(env: NodeJS.ProcessEnv = {}, problems: string[] = []): CatalogCache {
+  return createCatalogCache(join(folder, 'cache'), {
+    env,
+    keyFile: join(folder, 'data', 'cache.key'),
+    onProblem: (message) => problems.push(message),
+  })
+}
+
+function readServer(definition: ServerDefinition): ServerConfig {
+  const [server] = readDefinition({ mcpServers: { a: definition } }, { file: 'test', folder }).servers
+  if (!server) throw new Error('There is no server.')
+  return server
+}
+
+describe('R54 a full disk', () => {
   it('leaves the old list, and never half of a new one', async () => {
     const problems: string[] = []
-    const cache = createCatalogCache(folder, (message) => problems.push(message))
-    const [server] = readDefinition({ mcpServers: { a: { command: 'a' } } }, { file: 'test', folder }).servers
-    if (!server) throw new Error('There is no server.')
+    const cache = openCache({}, problems)
+    const server = readServer({ command: 'a' })
     expect(await cache.write(server, snapshot('old'))).toBe(true)
     disk.isFull = true
     expect(await cache.write(server, snapshot('new'))).toBe(false)
     expect(problems).toEqual([expect.stringContaining('ENOSPC')])
-    expect(readdirSync(folder)).toHaveLength(1)
-    expect(readFileSync(join(folder, readdirSync(folder)[0] ?? ''), 'utf8')).toContain('"old"')
+    const files = readdirSync(join(folder, 'cache'))
+    expect(files).toHaveLength(1)
+    expect(readFileSync(join(folder, 'cache', files[0] ?? ''), 'utf8')).toContain('"old"')
     expect((await cache.read(server))?.snapshot.tools).toEqual([{ name: 'old' }])
+  })
+})
+
+describe('R54 the values of variables', () => {
+  const kinds = {
+    env: (value: string) => ({ command: 'a', env: { LEVEL: value } }),
+    args: (value: string) => ({ command: 'a', args: ['${LEVEL:-}', '--'], env: { LEVEL: value } }),
+    headers: (value: string) => ({ url: 'https://tools.example/mcp', headers: { 'X-Level': value } }),
+  } as const
+
+  it.each(Object.entries(kinds))('in %s make a list old if they change', async (_, define) => {
+    expect(await openCache().write(readServer(define('few')), snapshot('echo'))).toBe(true)
+    expect((await openCache().read(readServer(define('few'))))?.savedAt).toBeGreaterThan(0)
+    expect(await openCache().read(readServer(define('many')))).toMatchObject({
+      snapshot: { tools: [{ name: 'echo' }] },
+      savedAt: -Infinity,
+    })
+  })
+
+  it('of the environment and of an env file count, and the folder of a client does not', async () => {
+    const file = join(folder, 'values.env')
+    writeFileSync(file, 'MORE=1')
+    const server = readServer({ command: 'a', env: { LEVEL: '${LEVEL}', FOLDER: '${ROOT}' }, envFile: file })
+    await openCache({ LEVEL: 'few' }).write(server, snapshot('echo'))
+    expect((await openCache({ LEVEL: 'few', ROOT: '/elsewhere' }).read(server))?.savedAt).toBeGreaterThan(0)
+    expect((await openCache({ LEVEL: 'many' }).read(server))?.savedAt).toBe(-Infinity)
+    // Its start says what is missing.
+    expect((await openCache().read(server))?.savedAt).toBeGreaterThan(0)
+    writeFileSync(file, 'MORE=2')
+    expect((await openCache({ LEVEL: 'few' }).read(server))?.savedAt).toBe(-Infinity)
+  })
+
+  it('cannot be guessed from the cache, because the key is elsewhere', async () => {
+    const server = readServer({ command: 'a', env: { PIN: '1234' } })
+    await openCache().write(server, snapshot('echo'))
+    const key = join(folder, 'data', 'cache.key')
+    const read = (): string => readFileSync(join(folder, 'cache', readdirSync(join(folder, 'cache'))[0] ?? ''), 'utf8')
+    const first = read()
+    expect(first).not.toContain(readFileSync(key, 'utf8'))
+    expect(process.platform === 'win32' || (statSync(key).mode & 0o777) === 0o600).toBe(true)
+    rmSync(key)
+    await openCache().write(server, snapshot('echo'))
+    const getValues = (text: string): unknown => (JSON.parse(text) as { readonly values: unknown }).values
+    expect(getValues(first)).toMatch(/^[0-9a-f]{64}$/)
+    expect(getValues(read())).not.toBe(getValues(first))
+  })
+
+  it('are not compared without a key', async () => {
+    writeFileSync(join(folder, 'data'), 'a file where the folder should be')
+    await openCache().write(readServer(kinds.env('few')), snapshot('echo'))
+    expect((await openCache().read(readServer(kinds.env('many'))))?.savedAt).toBeGreaterThan(0)
   })
 })

@@ -1,13 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { retryIfInUse } from '../../system/in-use.ts'
 import type { HttpServer, ServerConfig } from '../config/config.ts'
+import { fillServer, type FilledServer } from '../config/fill-server.ts'
+import { createFile, isCode } from '../policy/files.ts'
 import { MAX_CACHE_BYTES } from './limits.ts'
 import { hashSnapshot, type Snapshot } from './snapshot.ts'
 
 /** A cached snapshot. */
 export interface CachedSnapshot {
   readonly snapshot: Snapshot
+  /** -Infinity if the values of the server's variables have changed since then, so that it may have other tools now. */
   readonly savedAt: number
 }
 
@@ -31,8 +35,16 @@ export interface CatalogCache {
 /** Files of other versions are ignored. */
 const FORMAT = 1
 
-export function createCatalogCache(folder: string, onProblem: (message: string) => void): CatalogCache {
+export interface CatalogCacheOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** The file with the key of the hashes of values. It is created if it does not exist. */
+  readonly keyFile: string
+  onProblem(message: string): void
+}
+
+export function createCatalogCache(folder: string, { env, keyFile, onProblem }: CatalogCacheOptions): CatalogCache {
   const toFile = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.json`)
+  const hashValues = createValueHash(env, keyFile)
   return {
     async read(server) {
       const file = toFile(server)
@@ -41,7 +53,8 @@ export function createCatalogCache(folder: string, onProblem: (message: string) 
         if (size > MAX_CACHE_BYTES) throw new Error('it is too large')
         const kept = readCached(JSON.parse(await readFile(file, 'utf8')))
         if (!kept) throw new Error('its content is damaged')
-        return kept
+        const values = await hashValues(server)
+        return values === undefined || values === kept.values ? kept : { ...kept, savedAt: -Infinity }
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException
         if (code !== 'ENOENT') onProblem(`The cache file ${file} is ignored: ${message}`)
@@ -51,12 +64,13 @@ export function createCatalogCache(folder: string, onProblem: (message: string) 
     async write(server, snapshot) {
       const file = toFile(server)
       const draft = `${file}.${process.pid}.${randomUUID()}.tmp`
-      const content = { format: FORMAT, savedAt: Date.now(), hash: hashSnapshot(snapshot), snapshot }
+      const values = await hashValues(server)
+      const content = { format: FORMAT, savedAt: Date.now(), hash: hashSnapshot(snapshot), values, snapshot }
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
         // A concurrent reader sees the old file or the new one, never half of one.
-        await rename(draft, file)
+        await retryIfInUse(() => rename(draft, file))
         return true
       } catch (error) {
         await rm(draft, { force: true }).catch(() => undefined)
@@ -86,12 +100,58 @@ function identifyAccount({ auth }: HttpServer): readonly string[] {
   return auth ? [JSON.stringify([auth.type, auth.clientId, auth.account])] : []
 }
 
-function readCached(value: unknown): CachedSnapshot | undefined {
+/**
+ * Hashes what a server is started with, values included. The key is not in the cache, so that nobody can find out a short secret by
+ * trying all of them. Undefined if a variable is missing or there is no key.
+ */
+function createValueHash(
+  env: NodeJS.ProcessEnv,
+  keyFile: string,
+): (server: ServerConfig) => Promise<string | undefined> {
+  let key: Promise<string> | undefined
+  return async (server) => {
+    try {
+      // Folders differ between clients, and do not change the tools.
+      const values = listValues(await fillServer(server, { env, root: '' }))
+      key ??= readKey(keyFile)
+      return createHmac('sha256', await key)
+        .update(JSON.stringify(values))
+        .digest('hex')
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function listValues(server: FilledServer): unknown {
+  const sort = (record: Readonly<Record<string, string>>): unknown =>
+    Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1))
+  if (server.kind !== 'stdio') return [server.url.href, sort(server.headers)]
+  return [server.command, server.args, server.cwd, sort(server.env)]
+}
+
+async function readKey(file: string): Promise<string> {
+  const read = (): Promise<string> => readFile(file, 'utf8')
+  const key = await read().catch(async (error: unknown) => {
+    if (!isCode(error, 'ENOENT')) throw error
+    // Another gateway may have been first.
+    await createFile(file, randomBytes(32).toString('hex'))
+    return read()
+  })
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new Error('The key is damaged.')
+  return key
+}
+
+interface CachedFile extends CachedSnapshot {
+  readonly values: unknown
+}
+
+function readCached(value: unknown): CachedFile | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { format, savedAt, hash, snapshot } = value as Partial<Record<string, unknown>>
+  const { format, savedAt, hash, values, snapshot } = value as Partial<Record<string, unknown>>
   if (format !== FORMAT || typeof savedAt !== 'number' || !isSnapshot(snapshot)) return undefined
   // If the clock was set back, the list must still expire.
-  return hash === hashSnapshot(snapshot) ? { snapshot, savedAt: Math.min(savedAt, Date.now()) } : undefined
+  return hash === hashSnapshot(snapshot) ? { snapshot, values, savedAt: Math.min(savedAt, Date.now()) } : undefined
 }
 
 export function isSnapshot(value: unknown): value is Snapshot {

@@ -2,18 +2,17 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
-import type { FilledServer } from '../config/fill-server.ts'
+import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
 import { dropUndefined, isObject } from '../fields.ts'
 import { hideEnd } from '../policy/secrets/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
-import type { Callers } from './callers.ts'
+import { describeFailure, hasNoSuchAddress, toSlowError } from './failures/failures.ts'
 import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
-import { answerServer } from './asking/questions.ts'
-import type { Roots } from './asking/roots.ts'
+import { answerServer, type Answering } from './asking/questions.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
@@ -38,7 +37,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Answering {
   /** How long it may take to start and to list its tools. */
   readonly timeoutMs: number
   /** How long a call may go without an answer or progress. */
@@ -56,12 +55,6 @@ export interface ConnectionOptions {
   /** Called when the server over HTTP is gone, or has forgotten the connection. It may be called more than once. */
   readonly onLost: (connection: Connection, loss: Loss) => void
   readonly onError: (error: unknown) => void
-  /** The callers that can answer the server's questions. */
-  readonly callers: Callers
-  /** What the server knows of its clients' folders. */
-  readonly roots: Roots
-  /** Rewrites the server's question for the client. */
-  readonly translate: (params: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Called with the server's notifications, except for changed lists. */
   readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void
 }
@@ -117,12 +110,12 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   const getEnding = (): string | undefined => (isChild(transport) ? transport.getEnding() : undefined)
   const hasGarbage = (): boolean => isChild(transport) && transport.hasGarbage()
 
-  async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
+  async function connectAs(mode: 'auto' | 'legacy', target = server): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
     const { guard, signIns, secrets } = options
     const isOpen = (): boolean => opened !== undefined && !isClosed
     const onLost = (loss: Loss): void => opened && options.onLost(opened, loss)
-    const created = hideIncoming(await createTransport(server, { guard, signIns, isOpen, onLost }, hear), secrets)
+    const created = hideIncoming(await createTransport(target, { guard, signIns, isOpen, onLost }, hear), secrets)
     if (isClosed) throw new Error('It was closed before it could connect.')
     transport = created
     const client = new Client(
@@ -130,12 +123,17 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
       { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
     )
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
-      answerServer(options, method, options.translate(params ?? {}), mcpReq.signal)
+      answerServer(options, method, params ?? {}, mcpReq.signal)
     await client.connect(created, { timeout: timeoutMs, signal })
     return client
   }
   async function connect(): Promise<Client> {
-    if (server.kind !== 'stdio' || era === 'modern') return connectAs('auto')
+    if (server.kind !== 'stdio')
+      return connectByHttp(server, async (target) => {
+        await transport?.close()
+        return connectAs('auto', target)
+      })
+    if (era === 'modern') return connectAs('auto')
     try {
       // Nearly all servers over stdio support the older handshake, and trying the newer one first would start them twice.
       return await connectAs('legacy')
@@ -160,6 +158,22 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     return opened
   }
   return { open, getComplaint, getEnding, hasGarbage, close }
+}
+
+/** Many configurations have the address of a server of the older transport, and do not say so. */
+async function connectByHttp(
+  server: FilledHttpServer,
+  connect: (target: FilledHttpServer) => Promise<Client>,
+): Promise<Client> {
+  try {
+    return await connect(server)
+  } catch (error) {
+    if (server.kind === 'sse' || !hasNoSuchAddress(error)) throw error
+    const { SseError } = await import('@modelcontextprotocol/client')
+    return await connect({ ...server, kind: 'sse' }).catch((second: unknown) => {
+      throw second instanceof SseError ? error : second
+    })
+  }
 }
 
 interface ListedParts
@@ -294,50 +308,6 @@ async function createTransport(
   const { ChildTransport } = await import('./process/child-transport.ts')
   return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
 }
-
-/** Thrown when a server cannot be used now. The message is for people and models. */
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError'
-  /** Why a server cannot be started, without the server's name and without when it is tried again. */
-  readonly reason: string | undefined
-
-  constructor(message: string, options: ErrorOptions & { readonly reason?: string } = {}) {
-    super(message, options)
-    this.reason = options.reason
-  }
-}
-
-function toSlowError(timeoutMs: number, hasGarbage: boolean): Error {
-  const seconds = `${timeoutMs / 1_000} ${timeoutMs === 1_000 ? 'second' : 'seconds'}`
-  if (!hasGarbage) return new Error(`It gave no answer within ${seconds}.`)
-  return new Error(
-    `It gave no answer within ${seconds}, but printed text that is not an MCP message on standard output:`,
-  )
-}
-
-interface Circumstances {
-  readonly ending: string | undefined
-  readonly complaint: string
-}
-
-function describeFailure(error: unknown, { ending, complaint }: Circumstances): UpstreamError {
-  // The SDK only says that the connection is closed.
-  const message = ending ?? (error instanceof Error ? getRootMessage(error) : String(error))
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-    return new UpstreamError(`Its command was not found: ${message}`, { cause: error })
-  return new UpstreamError(complaint === '' ? message : `${message}\n${complaint}`, { cause: error })
-}
-
-/** The message "fetch failed" says nothing; its cause says, for example, that nothing listens on the port. */
-function getRootMessage(error: Error): string {
-  const seen = new Set([error])
-  for (const { cause } of seen) if (cause instanceof Error) seen.add(cause)
-  const message = [...seen].at(-1)?.message || error.message
-  return message === 'bad port' ? BLOCKED_PORT : message
-}
-
-/** The ports that fetch refuses belong to other protocols, such as 25 (mail) and 6000 (X11). */
-const BLOCKED_PORT = 'Its url has a port that HTTP clients refuse to use. Run the server on another port.'
 
 /** Stops waiting on abort, because some code waits without observing a signal. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

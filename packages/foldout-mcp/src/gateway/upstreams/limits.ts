@@ -37,6 +37,9 @@ export const CLOSE_TIMEOUT_MS = 5_000
 /** How long a server may take to end by itself after its input has ended. Then it gets SIGTERM. */
 export const CLOSE_INPUT_MS = 1_000
 
+/** How long a server whose input or output has closed may still send answers. Then it is ended. */
+export const LAST_OUTPUT_MS = 1_000
+
 /** How long a server over HTTP may take to end a session that is no longer needed. */
 export const END_SESSION_MS = 2_000
 
@@ -64,6 +67,12 @@ export const MAX_GARBAGE_BYTES = 67_108_864
 /** A server is ended if it prints more lines than this, in that period, that are not messages. */
 export const MAX_GARBAGE_LINES = 100_000
 
+/** How many answers to its questions a server over HTTP is sent at a time. Further ones wait. */
+export const MAX_ANSWERING = 16
+
+/** The connection to a server is ended if it asks questions and leaves more answers than this unread. */
+export const MAX_UNREAD_ANSWERS = 10_000
+
 /** A cached list of tools that is older than this is compared with the server's own list soon after the start. */
 export const CACHE_FRESH_MS = 86_400_000
 
@@ -90,6 +99,18 @@ export const TAKEN_MS = 10_000
 
 /** How long such a call waits for the next answer before it is canceled. */
 export const HELD_MS = 600_000
+
+/** How many questions that a server asks outside of calls may wait for an answer. Further ones are refused. */
+export const MAX_OUTSIDE = 16
+
+/** How long such a question waits for its answer. */
+export const ANSWER_MS = 600_000
+
+/** How long such a question waits for a client, because a server may be started before its client. */
+export const CLIENT_WAIT_MS = 10_000
+
+/** How often it looks for the client. */
+export const CLIENT_POLL_MS = 100
 
 /**
  * How many processes of one server run for single clients or single folders. An idle process makes room for another. Option

@@ -1,5 +1,6 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client'
 import { requestFromMcp } from 'foldout/mcp'
+import type { Connection } from './connection.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
 import { pause } from './pause.ts'
 
@@ -113,5 +114,39 @@ class ModernSubscriptions implements Subscriptions {
         // It is tried again.
       }
     }
+  }
+}
+
+/** What clients want to hear from a server: changes of resources, and logs. Every new connection to the server is told. */
+export class WantedNews {
+  /** The least severe level that the server logs; undefined if nobody has set one. */
+  logLevel: string | undefined
+  /** The watched resources, with the number of watchers. */
+  readonly #watched = new Map<string, number>()
+
+  get isWatching(): boolean {
+    return this.#watched.size > 0
+  }
+
+  isWatched(uri: string): boolean {
+    return this.#watched.has(uri)
+  }
+
+  watch(uri: string): void {
+    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
+  }
+
+  unwatch(uri: string): void {
+    const left = (this.#watched.get(uri) ?? 0) - 1
+    if (left > 0) this.#watched.set(uri, left)
+    else this.#watched.delete(uri)
+  }
+
+  /** Tells a connection, before anything else uses it. */
+  async tell({ client, snapshot, subscriptions }: Connection): Promise<void> {
+    for (const uri of this.#watched.keys()) await subscriptions.watch(uri).catch(() => undefined)
+    const level = this.logLevel
+    if (level === undefined || snapshot.era === 'modern' || !('logging' in snapshot.capabilities)) return
+    await requestFromMcp(client, 'logging/setLevel', { level })
   }
 }

@@ -18,6 +18,13 @@ export interface KnownTask {
   state: JsonObject
 }
 
+/** A server's question as the client gets it. */
+export interface TranslatedQuestion {
+  readonly params: JsonObject
+  /** The owner of the task that it belongs to, if it belongs to one. */
+  readonly owner?: string
+}
+
 /** The key that holds the task's id in messages that belong to it. */
 const RELATED = 'io.modelcontextprotocol/related-task'
 const DONE: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
@@ -74,11 +81,11 @@ export class Tasks {
   }
 
   /** Replaces the task id in a process's question with the client's, if it belongs to a task. */
-  translateQuestion(params: JsonObject, place: object): JsonObject {
+  translateQuestion(params: JsonObject, place: object): TranslatedQuestion {
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const related = meta[RELATED]
     const task = isObject(related) ? this.findOwn(related['taskId'], place) : undefined
-    return task ? this.translate(task, params) : params
+    return task ? { params: this.translate(task, params), owner: task.owner } : { params }
   }
 
   #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
@@ -104,7 +111,7 @@ export class Tasks {
 }
 
 /** A principal keeps its tasks when it reconnects. */
-function toOwner(client: CallClient | undefined): string {
+export function toOwner(client: CallClient | undefined): string {
   return client?.principal === undefined ? `client ${client?.id}` : `principal ${client.principal}`
 }
 

@@ -2,6 +2,7 @@ import type { RawTool } from 'foldout/catalog'
 import type { Variables } from '../config/variables.ts'
 import type { SecretOrigin, Secrets } from '../policy/secrets/secrets.ts'
 import type { HeldPost } from './asking/held-post.ts'
+import type { ConnectedClient } from './asking/outside.ts'
 import type { Connection, ConnectionOptions } from './connection.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -23,8 +24,13 @@ export type UpstreamState =
       readonly needsSignIn?: true
     }
 
-/** Says why a call must not be sent, given the tool as the running server defines it. */
-export type CheckTool = (tool: RawTool) => string | undefined
+/** A call to send to a server. */
+export interface ToolCall {
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+  /** Says why the call must not be sent, given the tool as the running server defines it. */
+  check(tool: RawTool): string | undefined
+}
 
 /** Runs work when it is its turn. */
 export type Turn = <Result>(work: () => PromiseLike<Result>) => Promise<Result>
@@ -39,6 +45,8 @@ export interface UpstreamOptions extends Pick<
   readonly secretOrigin: SecretOrigin
   /** Passes clients' answers between gateways, if there are several. */
   readonly post?: HeldPost | undefined
+  /** The connected clients that use this process or connection, or may use it. */
+  listClients(): readonly ConnectedClient[]
   /** Headers of the connection's client. Variables in them are not filled in, because the client is not the user. */
   readonly headers?: Readonly<Record<string, string>>
   /** The protocol that the server is known to speak. */

@@ -3,7 +3,7 @@ import type { CallClient } from 'foldout/catalog'
 import type { ServerConfig } from '../config/config.ts'
 import { dependsOnRoot } from '../config/fill-server.ts'
 import { readForwarded, type Forwarded } from '../policy/forwarded.ts'
-import { UpstreamError } from './connection.ts'
+import { UpstreamError } from './failures/failures.ts'
 import type { Upstream } from './upstream.ts'
 import type { UseContext } from './uses.ts'
 
@@ -16,6 +16,8 @@ export interface WantedUpstream {
   readonly root: string | undefined
   /** The client headers to pass on. */
   readonly forwarded: Forwarded | undefined
+  /** Whether it is the one that a client uses, or would use. */
+  isFor(client: string): boolean
   /** Call it when the process has stopped. */
   onStopped(): void
 }
@@ -29,12 +31,18 @@ export class UpstreamPool {
   readonly #upstreams = new Map<string, Upstream>()
   /** The scopes of the processes that each client has to itself. */
   readonly #scopes = new Map<string, Set<string>>()
+  /** Whether different clients may get different processes. */
+  readonly #isDivided: boolean
+  /** The clients that use each scope, if they are divided. */
+  readonly #users = new Map<string, Set<string>>()
   /** The working folder that each client reports. */
   readonly #roots = new Map<string, Promise<string | undefined>>()
 
   constructor(config: ServerConfig, create: (wanted: WantedUpstream) => Upstream) {
     this.#config = config
     this.#isByRoot = dependsOnRoot(config)
+    const isByUser = config.kind !== 'stdio' && config.forwardHeaders.length > 0
+    this.#isDivided = config.isIsolated || this.#isByRoot || isByUser
     this.#create = create
   }
 
@@ -63,7 +71,10 @@ export class UpstreamPool {
 
   #findOwn(context: UseContext, root: string | undefined): Upstream {
     const forwarded = readForwarded(this.#config, context)
-    if (!forwarded && root === undefined && !this.#config.isIsolated) return this.getShared()
+    if (!forwarded && root === undefined && !this.#config.isIsolated) {
+      if (this.#isDivided) this.#note(SHARED, context.client)
+      return this.getShared()
+    }
     const scope = this.#config.isIsolated ? toScope(context.client) : SHARED
     const key = [forwarded?.key ?? '', scope, root ?? ''].filter((part) => part !== '').join(' ')
     if (scope !== SHARED) {
@@ -71,13 +82,22 @@ export class UpstreamPool {
       this.#scopes.set(scope, known)
       known.add(key)
     }
+    this.#note(key, context.client)
     return this.#get(key, root, forwarded)
+  }
+
+  /** Remembers who uses a process. Clients without a connection have one id together. */
+  #note(key: string, client: CallClient | undefined): void {
+    if (!client || client.isShared) return
+    const users = this.#users.get(key) ?? new Set()
+    this.#users.set(key, users.add(client.id))
   }
 
   /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     const scope = toScope(client)
     for (const { roots } of this.#upstreams.values()) roots.forget(client.id)
+    for (const users of this.#users.values()) users.delete(client.id)
     // A principal, or a client without a connection, may come back.
     if (scope === SHARED || client.isShared || client.principal !== undefined) return
     const keys = this.#scopes.get(scope) ?? []
@@ -89,7 +109,7 @@ export class UpstreamPool {
   /** Asks a client for its folders again at its next call. */
   changeRoots(client: string): void {
     this.#roots.delete(client)
-    for (const { roots } of this.#upstreams.values()) roots.change(client)
+    for (const upstream of this.#upstreams.values()) upstream.changeRoots(client)
   }
 
   async close(): Promise<void> {
@@ -99,6 +119,7 @@ export class UpstreamPool {
   async #end(scope: string): Promise<void> {
     const upstream = this.#upstreams.get(scope)
     this.#upstreams.delete(scope)
+    this.#users.delete(scope)
     await upstream?.close()
   }
 
@@ -131,14 +152,17 @@ export class UpstreamPool {
     // Put back at the end, as the most recently used one.
     this.#upstreams.delete(scope)
     if (!known && scope !== SHARED) this.#makeRoom()
-    const upstream = known ?? this.#create({ root, forwarded, onStopped: () => this.#drop(scope, upstream) })
+    const isFor = (client: string): boolean => !this.#isDivided || this.#users.get(scope)?.has(client) === true
+    const upstream = known ?? this.#create({ root, forwarded, isFor, onStopped: () => this.#drop(scope, upstream) })
     this.#upstreams.set(scope, upstream)
     return upstream
   }
 
   /** Forgets a client's process, so that its next call starts another. */
   #drop(scope: string, stopped: Upstream): void {
-    if (scope !== SHARED && this.#upstreams.get(scope) === stopped) this.#upstreams.delete(scope)
+    if (scope === SHARED || this.#upstreams.get(scope) !== stopped) return
+    this.#upstreams.delete(scope)
+    this.#users.delete(scope)
   }
 }
 
@@ -152,7 +176,17 @@ function toScope(client: CallClient | undefined): string {
 function readRoot({ roots }: Readonly<Record<string, unknown>>): string | undefined {
   for (const root of Array.isArray(roots) ? (roots as readonly unknown[]) : []) {
     const uri = typeof root === 'object' && root !== null && 'uri' in root ? root.uri : undefined
-    if (typeof uri === 'string' && uri.startsWith('file:///') && URL.canParse(uri)) return fileURLToPath(uri)
+    const folder = typeof uri === 'string' && uri.startsWith('file:') ? toFolder(uri) : undefined
+    if (folder !== undefined) return folder
   }
   return undefined
+}
+
+/** The folder of a URL; undefined if this system has no such folders: another host's, or a drive's on a system without drives. */
+function toFolder(url: string): string | undefined {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return undefined
+  }
 }

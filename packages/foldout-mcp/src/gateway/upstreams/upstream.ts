@@ -1,16 +1,19 @@
 import type { CallContext, CallResult } from 'foldout/catalog'
+import { getRefusal } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
-import { Backoff, createPauseError, Restorer, type Failure } from './backoff.ts'
-import { openConnection, untilAborted, UpstreamError, type Connection } from './connection.ts'
+import { Backoff, createPauseError, Restorer, type Failure } from './failures/backoff.ts'
+import { openConnection, untilAborted, type Connection } from './connection.ts'
+import { UpstreamError } from './failures/failures.ts'
 import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import { hasNotRun, type Loss } from './http/transport.ts'
 import { HeldCalls, NOT_HELD, toHeldKey, type Ask } from './callers.ts'
-import { Roots } from './asking/roots.ts'
-import type { CheckTool, UpstreamOptions, UpstreamState } from './upstream-options.ts'
+import { OutsideQuestions } from './asking/outside.ts'
+import { askOutside, Roots } from './asking/roots.ts'
+import type { ToolCall, UpstreamOptions, UpstreamState } from './upstream-options.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
 
 /**
@@ -26,6 +29,7 @@ export class Upstream {
   readonly #idle: IdleTimer
   readonly #ended = new AbortController()
   readonly #held: HeldCalls
+  readonly #outside: OutsideQuestions
   #connection: Promise<Connection> | undefined
   #timeouts = 0
   readonly #backoff = new Backoff()
@@ -43,6 +47,12 @@ export class Upstream {
       onIdle: () => void this.stop(),
     })
     this.#held = new HeldCalls(options.post)
+    this.#outside = new OutsideQuestions({
+      callers: this.#uses.callers,
+      listClients: options.listClients,
+      isIsolated: server.isIsolated,
+      onEnd: () => this.#watchIdle(),
+    })
     this.#restorer = new Restorer(this.#backoff, {
       isWanted: () => options.hasSubscribers() && !this.#connection,
       open: () => this.connect(),
@@ -59,35 +69,26 @@ export class Upstream {
 
   /** Whether it is unused. */
   get isIdle(): boolean {
-    return this.#uses.isIdle
+    return this.#uses.isIdle && !this.#outside.isWaiting
   }
 
-  /** Runs a tool, if the check has no objection to what the running server says about it. Rejects only if the call is aborted. */
-  async call(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    context: CallContext,
-    check: CheckTool,
-  ): Promise<CallResult> {
-    const { peer, client } = context
-    const run = (inner: CallContext, ask: Ask | undefined): Promise<CallResult> =>
-      this.#run((connection) => this.#callTool(connection, tool, args, inner, check), inner, ask)
-    try {
-      const canResume = peer?.input !== undefined && this.#held.has(peer.input)
-      // It may have run already, at a gateway that has ended or one behind the same address.
-      if (!canResume && peer?.input?.state !== undefined && this.#options.getEra() === 'legacy')
-        return createErrorResult(NOT_HELD)
-      if (canResume || (peer?.era === 'modern' && this.#options.getEra() !== 'modern')) {
-        const key = toHeldKey(client, tool)
-        if (canResume) return await this.#held.resume(key, peer.input, context)
-        return await this.#held.start(key, context, run)
-      }
-      return await run(context, peer?.ask)
-    } catch (error) {
-      context.signal?.throwIfAborted()
-      if (!(error instanceof UpstreamError)) throw error
-      return createErrorResult(`Tool '${tool}' was not run: ${error.message}`)
-    }
+  /**
+   * Runs a tool.
+   *
+   * @throws UpstreamError if the server cannot be started or is overloaded.
+   */
+  call(call: ToolCall, context: CallContext): Promise<CallResult> {
+    const { peer } = context
+    const getEra = this.#options.getEra
+    if (peer?.input !== undefined && this.#held.has(peer.input))
+      return this.#held.resume(toHeldKey(context.client, call.tool), peer.input, context)
+    // It may have run already, at a gateway that has ended or one behind the same address.
+    if (peer?.input?.state !== undefined && getEra() === 'legacy') return Promise.resolve(createErrorResult(NOT_HELD))
+    if (peer?.era === 'modern' && getEra() !== 'modern')
+      return this.#held.start(toHeldKey(context.client, call.tool), context, (inner, ask) =>
+        this.#run(call, inner, ask),
+      )
+    return this.#run(call, context, peer?.ask)
   }
 
   /**
@@ -105,7 +106,10 @@ export class Upstream {
       this.use(
         async (connection) => {
           if (this.roots.isNews(inner)) await this.roots.offer(connection, inner)
-          return send(connection, inner)
+          return send(connection, inner).catch((error: unknown) => {
+            this.#uses.callers.rememberPages(error, client)
+            throw error
+          })
         },
         { ...inner, ask },
       )
@@ -123,19 +127,16 @@ export class Upstream {
     return (sent as Readonly<Record<string, unknown>> | undefined) ?? question
   }
 
-  async #run(
-    work: (connection: Connection) => Promise<CallResult>,
-    context: CallContext,
-    ask: Ask | undefined,
-  ): Promise<CallResult> {
+  #run(call: ToolCall, context: CallContext, ask: Ask | undefined): Promise<CallResult> {
     const { signal, client, peer } = context
     const running = this.#connection && this.#running
-    if (!running || !this.#uses.isFree) return this.use(work, { ...context, ask })
+    const isHttp = this.#server.kind !== 'stdio'
+    // A server over HTTP may have forgotten the connection.
+    if (!running || isHttp || !this.#uses.isFree)
+      return this.use((connection) => this.#callTool(connection, call, context), { ...context, ask })
     // From here on, everything that waits notices an abort by itself.
     signal?.throwIfAborted()
-    // Only a server over HTTP can forget a connection.
-    const run = (): Promise<CallResult> => (this.#server.kind === 'stdio' ? work(running) : this.#runOn(running, work))
-    return this.#uses.runNow(run, { client, peer, ask })
+    return this.#callTool(running, call, context, this.#uses.beginNow({ client, peer, ask }))
   }
 
   /** Runs work on a connection. If it cannot have reached the server, it runs once more on a new connection. */
@@ -170,34 +171,47 @@ export class Upstream {
     this.#restorer.start()
   }
 
+  /** @param end Called when the call has ended. */
   async #callTool(
     connection: Connection,
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
+    { tool, args, check }: ToolCall,
     context: CallContext,
-    check: CheckTool,
+    end?: () => void,
   ): Promise<CallResult> {
-    const { name, timeoutMs } = this.#server
-    // Before a client uses the server, the server has to know the folders that this client allows.
-    if (this.roots.isNews(context)) await this.roots.offer(connection, context)
-    // Nothing is awaited between the check and the call.
-    const running = connection.tools.get(tool)
-    const call = running?.call
-    if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
-    const why = check(running)
-    if (why !== undefined) return createErrorResult(`Tool '${tool}' was not run: ${why}`)
-    const start = performance.now()
-    const result = await call(args, context)
-    const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
-    this.#countTimeout(isTimeout)
-    if (!isTimeout && this.#running) this.#backoff.succeed()
-    return result
+    try {
+      const { name, timeoutMs } = this.#server
+      // Before a client uses the server, the server has to know the folders that this client allows.
+      if (this.roots.isNews(context)) await this.roots.offer(connection, context)
+      // Nothing is awaited between the check and the call.
+      const running = connection.tools.get(tool)
+      const call = running?.call
+      if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
+      const why = check(running)
+      if (why !== undefined) return createErrorResult(`Tool '${tool}' was not run: ${why}`)
+      const start = performance.now()
+      const result = await call(args, context)
+      if (result.isError === true) this.#uses.callers.rememberPages(getRefusal(result), context.client)
+      const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
+      this.#countTimeout(isTimeout)
+      if (!isTimeout && this.#running) this.#backoff.succeed()
+      return result
+    } finally {
+      end?.()
+    }
   }
 
   /** Passes a log on to the clients whose calls are running; says whether there are any. */
   logToCallers(params: Readonly<Record<string, unknown>>, told: string | undefined): boolean {
     this.#uses.callers.log(params, told)
     return !this.#uses.callers.isEmpty
+  }
+
+  /** Tells the server about a client's changed folders: now if it uses them, and otherwise before the client's next call. */
+  changeRoots(id: string): void {
+    const isUsed = this.roots.change(id)
+    const connected = isUsed ? this.#options.listClients().find(({ client }) => client.id === id) : undefined
+    if (!connected?.channel.isOpen || !this.#running) return
+    void this.roots.offer(this.#running, { client: { id }, peer: { ask: askOutside(this.#outside, connected) } })
   }
 
   /** The client that the server has sent to a page. */
@@ -290,6 +304,7 @@ export class Upstream {
         onChange: ({ snapshot }) => onSnapshot(snapshot),
         onLost: (lost, loss) => this.#lose(lost, loss),
         callers: this.#uses.callers,
+        outside: this.#outside,
         roots: this.roots,
         onNotification: this.#options.onNotification,
         translate: this.#options.translate,

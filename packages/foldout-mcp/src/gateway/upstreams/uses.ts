@@ -9,6 +9,8 @@ export interface UseContext {
   readonly peer?: CallContext['peer'] | undefined
   /** Asks that client, if it can be asked while this runs. */
   readonly ask?: Ask | undefined
+  /** Whether it is for no client, but for the gateway itself. */
+  readonly isOwn?: boolean
 }
 
 /** The running and waiting uses of one server, and their clients. */
@@ -46,16 +48,22 @@ export class Uses {
   /** Runs work when it is its turn. */
   async run<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
     await this.#turns.begin()
-    return this.#finish(work, context)
+    const end = this.#enter(context)
+    try {
+      return await work()
+    } finally {
+      end()
+    }
   }
 
-  /** Runs work immediately. */
-  runNow<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
+  /** Begins a use immediately. Call the returned function when it has ended. */
+  beginNow(context: UseContext): () => void {
     this.#turns.beginNow()
-    return this.#finish(work, context)
+    return this.#enter(context)
   }
 
-  async #finish<Result>(work: () => Promise<Result>, { client, peer, ask }: UseContext): Promise<Result> {
+  #enter({ client, peer, ask, isOwn }: UseContext): () => void {
+    if (client) this.callers.meet(client)
     const caller: Caller = {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
@@ -66,11 +74,9 @@ export class Uses {
       logLevel: peer?.logLevel,
       notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
     }
-    const leave = this.callers.add(caller)
-    try {
-      return await work()
-    } finally {
-      leave()
+    const leave = isOwn ? undefined : this.callers.add(caller)
+    return () => {
+      leave?.()
       this.#turns.end()
       this.#onEnd()
     }

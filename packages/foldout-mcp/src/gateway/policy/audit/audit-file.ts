@@ -1,6 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { appendFile, chmod, mkdir, rename, stat } from 'node:fs/promises'
+import { createReadStream, existsSync, renameSync } from 'node:fs'
+import { appendFile, chmod, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { retryIfInUse } from '../../../system/in-use.ts'
 import { UsageError } from '../../config/config.ts'
 import { hasParts, isObject } from '../../fields.ts'
 import type { AuditTarget } from './audit.ts'
@@ -17,14 +18,17 @@ export interface AuditFileSettings {
 export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditSearch {
   /** After a failure, the file may end in half a line. */
   let isBroken = false
-  let isPrivate = false
+  let isReady = false
   return {
     title: settings.file,
     canRepeat: false,
     async append(_batch, lines) {
       try {
-        if (!isPrivate) await makePrivate(settings.file)
-        isPrivate = true
+        if (!isReady) {
+          await makePrivate(settings.file)
+          isBroken = await endsInHalfLine(settings.file)
+          isReady = true
+        }
         await append(settings, `${isBroken ? '\n' : ''}${lines.join('\n')}\n`)
         isBroken = false
       } catch (error) {
@@ -43,15 +47,47 @@ async function makePrivate(file: string): Promise<void> {
   if (found?.isFile() && (found.mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined)
 }
 
+/** Whether the gateway that wrote the file before was ended in the middle of a line, or its disk was full. */
+async function endsInHalfLine(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined)
+  if (!found?.isFile() || found.size === 0) return false
+  // A log that cannot be read may still be written.
+  const handle = await open(file, 'r').catch(() => undefined)
+  if (!handle) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, found.size - 1)
+    return bytesRead === 1 && buffer.toString('latin1') !== '\n'
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Opens the file by name each time, because another gateway may have rotated it. */
 async function append({ file, maxBytes, keep }: AuditFileSettings, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   // Only the user may read the log.
-  await appendFile(file, text, { mode: 0o600 })
-  const { size } = await stat(file)
-  if (size < maxBytes) return
-  for (let number = keep; number > 0; number--)
-    await rename(number === 1 ? file : `${file}.${number - 1}`, `${file}.${number}`).catch(() => undefined)
+  await retryIfInUse(() => appendFile(file, text, { mode: 0o600 }))
+  if (await isFull({ file, maxBytes })) await rotate({ file, maxBytes, keep }).catch(() => undefined)
+}
+
+async function isFull({ file, maxBytes }: Pick<AuditFileSettings, 'file' | 'maxBytes'>): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined)
+  return found !== undefined && found.size >= maxBytes
+}
+
+/** Renames the files, unless another gateway has just done so: a second time would push out the oldest one too early. */
+async function rotate({ file, maxBytes, keep }: AuditFileSettings): Promise<void> {
+  // Only few logs grow this large.
+  const { withLock } = await import('foldout/node')
+  await withLock(`${file}.lock`, async (lock) => {
+    if (!(await isFull({ file, maxBytes }))) return
+    lock.commit(() => {
+      for (let number = keep; number > 0; number--) {
+        const from = number === 1 ? file : `${file}.${number - 1}`
+        if (existsSync(from)) renameSync(from, `${file}.${number}`)
+      }
+    })
+  })
 }
 
 /** Where a page ended: the time of its last entry, and how many entries with that time it had. */

@@ -46,7 +46,7 @@ export interface DatabaseOptions {
 /**
  * Connects to the database, and creates the tables if they do not exist.
  *
- * @throws UsageError if it cannot be used. The error does not contain the URL, which has a password in it.
+ * @throws UsageError if it cannot be used, or an error if it is unreachable. Neither contains the URL, which has a password in it.
  */
 export async function openSharedDatabase(options: DatabaseOptions): Promise<SharedDatabase> {
   const { url, schema, patienceMs, onProblem } = options
@@ -75,7 +75,9 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
     return { schema: database.schema, pool: shared, settings, ...watched, close }
   } catch (error) {
     await pool.end().catch(() => undefined)
-    throw new UsageError(`The store cannot be used. ${(error as Error).message}`)
+    const message = `The store cannot be used. ${(error as Error).message}`
+    // Nothing is wrong with the command or the configuration if the database is only unreachable.
+    throw isPostgresAway(error) ? new Error(message, { cause: error }) : new UsageError(message)
   }
 }
 

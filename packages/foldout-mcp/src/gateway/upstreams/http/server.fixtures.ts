@@ -32,6 +32,8 @@ export class SessionServer {
   unknown = { status: 404, text: 'Session not found' }
   /** How it answers a request to end a session. */
   onDelete = (_: string, response: ServerResponse): void => void response.writeHead(200).end()
+  /** How it takes an answer to one of its own questions. */
+  onAnswer = (response: ServerResponse): void => void response.writeHead(202).end()
   #count = 0
   #server: Server | undefined
   #port = 0
@@ -100,7 +102,8 @@ export class SessionServer {
       if (last === undefined) return void this.streams.add(response)
       return this.answers[`resume ${String(last)}`]?.({ message, response, reply })
     }
-    if (message.id === undefined || message.method === undefined) return void response.writeHead(202).end()
+    if (message.id === undefined) return void response.writeHead(202).end()
+    if (message.method === undefined) return this.onAnswer(response)
     this.#answerRequest({ message, response, reply })
   }
 

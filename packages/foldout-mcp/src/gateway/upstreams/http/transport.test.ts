@@ -53,7 +53,7 @@ function getText({ content }: Pick<CallResult, 'content'>): string {
 }
 
 /** A server of the oldest protocol over HTTP: all answers are on one stream, which ends when a tool is called. */
-function createStreamServer(): Server {
+function createStreamServer(refusal = 404): Server {
   const info = { name: 'a', version: '1' }
   const results: Readonly<Record<string, object>> = {
     initialize: { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: info },
@@ -66,6 +66,7 @@ function createStreamServer(): Server {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       return void response.write('event: endpoint\ndata: /message\n\n')
     }
+    if (request.url !== '/message') return void response.writeHead(refusal).end('Cannot POST')
     let body = ''
     for await (const chunk of request) body += String(chunk)
     response.writeHead(202).end()
@@ -77,6 +78,15 @@ function createStreamServer(): Server {
     stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, ...outcome })}\n\n`)
   }
   return createServer((request, response) => void answer(request, response))
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`
 }
 
 const LOST = "The connection to the server 'a' was lost during the call of 'slow'. It is unknown whether it has run."
@@ -197,14 +207,33 @@ describe('R54 a call over HTTP whose stream ends', () => {
   })
 
   it('fails at once on a server with one stream for all answers', async () => {
-    const server = createStreamServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const gateway = await create(`http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`, { type: 'sse' })
+    const gateway = await create(await listen(createStreamServer()), { type: 'sse' })
     expect(await call(gateway, 'slow')).toBe(LOST)
+  })
+})
+
+describe('R54 a server over HTTP whose type is not configured', () => {
+  it.each([400, 404, 405])('may have the older transport, and answer requests with %s', async (refusal) => {
+    const gateway = await create(await listen(createStreamServer(refusal)))
+    expect(gateway.servers).toMatchObject([{ tools: 1, state: { type: 'running' } }])
+  })
+
+  it.each([
+    [404, '<!DOCTYPE html>\n<html><head><title>Error</title></head><body><pre>Cannot POST /sse</pre></body></html>'],
+    [400, 'Cannot POST\n/sse'],
+    [500, 'Cannot POST /sse'],
+  ])('is reported with its answer, %s', async (status, text) => {
+    const methods = new Set<string | undefined>()
+    const server = createServer((request, response) => {
+      methods.add(request.method)
+      response.writeHead(status).end(text)
+    })
+    const { servers } = await create(await listen(server))
+    expect(servers[0]?.state).toMatchObject({
+      type: 'failed',
+      reason: `It answered with HTTP ${status}: Cannot POST /sse`,
+    })
+    expect(methods.has('GET')).toBe(status !== 500)
   })
 })
 
@@ -238,4 +267,51 @@ describe('R54 a session over HTTP', () => {
     await gateway.close()
     expect(server.countOf('DELETE')).toBe(1)
   })
+})
+
+describe('R54 a server over HTTP that asks endlessly', () => {
+  const askOn = (stream: { write(text: string): void }, from: number, times: number): void => {
+    for (let id = from; id < from + times; id++) {
+      const question = { jsonrpc: '2.0', id, method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } }
+      stream.write(`event: message\ndata: ${JSON.stringify(question)}\n\n`)
+    }
+  }
+
+  it('gets a few answers at a time, and all of them', async () => {
+    const server = await start()
+    let open = 0
+    let most = 0
+    let taken = 0
+    server.onAnswer = (response) => {
+      most = Math.max(most, ++open)
+      setTimeout(() => {
+        open--
+        taken++
+        response.writeHead(202).end()
+      }, 5)
+    }
+    const gateway = await create(server.url)
+    await connect(gateway)
+    const [stream] = await vi.waitFor(() => {
+      expect(server.streams.size).toBe(1)
+      return [...server.streams]
+    })
+    if (stream) askOn(stream, 0, 500)
+    await vi.waitFor(() => expect(taken).toBe(500), { timeout: 10_000 })
+    expect(most).toBeLessThanOrEqual(16)
+  })
+
+  it('loses its connection if it does not take the answers', async () => {
+    const server = await start()
+    server.onAnswer = () => undefined
+    const gateway = await create(server.url)
+    await connect(gateway)
+    const [stream] = await vi.waitFor(() => {
+      expect(server.streams.size).toBe(1)
+      return [...server.streams]
+    })
+    if (stream) askOn(stream, 0, 12_000)
+    await vi.waitFor(() => expect(gateway.servers[0]?.state.type).not.toBe('running'), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await call(gateway, 'echo')).toBe('echo'), { timeout: 10_000 })
+  }, 40_000)
 })

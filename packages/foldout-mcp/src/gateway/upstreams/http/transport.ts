@@ -1,8 +1,9 @@
 import type { FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
 import { isUnsent } from 'foldout/mcp'
+import pLimit from 'p-limit'
 import type { SignIns } from '../../auth/sign-in.ts'
 import type { FilledHttpServer } from '../../config/fill-server.ts'
-import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_RESUMES } from '../limits.ts'
+import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_ANSWERING, MAX_RESUMES, MAX_UNREAD_ANSWERS } from '../limits.ts'
 
 /** Why a connection over HTTP is of no use any more. */
 export interface Loss {
@@ -40,13 +41,14 @@ export async function createHttpTransport(server: FilledHttpServer, options: Htt
   if (kind === 'sse') {
     const transport = new SSEClientTransport(url, { ...shared, ...(signIn && { fetch: signIn.fetch }) })
     // Answers arrive only on the stream. A new stream would belong to a new session, which nobody has initialized.
-    return Object.assign(transport, {
+    const closing = Object.assign(transport, {
       onerror(error: Error) {
         if (error instanceof SseError && options.isOpen()) void transport.close()
       },
     })
+    return limitAnswers(closing)
   }
-  return new StreamableHTTPClientTransport(url, {
+  const transport = new StreamableHTTPClientTransport(url, {
     ...shared,
     fetch: watchFetch(signIn?.fetch ?? fetch, options),
     reconnectionOptions: {
@@ -54,6 +56,21 @@ export async function createHttpTransport(server: FilledHttpServer, options: Htt
       maxReconnectionDelay: 30_000,
       reconnectionDelayGrowFactor: 1.5,
       maxRetries: MAX_RESUMES,
+    },
+  })
+  return limitAnswers(transport)
+}
+
+/** Sends few answers at a time: each is a request, and a server that asks endlessly must not take all sockets and memory. */
+function limitAnswers<Given extends Transport>(transport: Given): Given {
+  const send = transport.send.bind(transport)
+  const turn = pLimit(MAX_ANSWERING)
+  return Object.assign(transport, {
+    async send(...given: Parameters<Transport['send']>): Promise<void> {
+      if ('method' in given[0]) return send(...given)
+      if (turn.pendingCount < MAX_UNREAD_ANSWERS) return turn(() => send(...given))
+      transport.onerror?.(new Error('The server floods the gateway with questions and does not read the answers.'))
+      await transport.close()
     },
   })
 }

@@ -1,6 +1,6 @@
-import { UpstreamError } from './connection.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
-import { pause } from './pause.ts'
+import { UpstreamError } from './failures.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from '../limits.ts'
+import { pause } from '../pause.ts'
 
 /** Why a server cannot be used now. */
 export interface Failure {
