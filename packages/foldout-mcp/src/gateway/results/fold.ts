@@ -100,8 +100,9 @@ async function fold(large: LargeText, { keep }: FoldOptions, count: CountTokens)
     const { handle, outline } = await keep(text)
     const what = outline === undefined ? describeLines(countLines(text)) : 'JSON'
     const shape = outline === undefined ? [] : ['Its shape:', outline, '']
+    const ways = outline === undefined ? 'from and count (lines) or grep' : 'path, from and count (items) or grep'
     const shown = [
-      `This result is folded: ${what}, ${size}. Read parts of it with read_result and result: '${handle}', which works for ${KEPT_MS / 60_000} minutes after each use.`,
+      `This result is folded: ${what}, ${size}. Read parts of it with read_result and result: '${handle}', plus ${ways}. It is kept for ${KEPT_MS / 60_000} minutes after each use.`,
       '',
       ...shape,
       'It begins:',

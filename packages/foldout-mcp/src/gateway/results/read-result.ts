@@ -19,36 +19,26 @@ import { formatNumber } from '../fields.ts'
 
 export const READ_RESULT = 'read_result'
 
-/** The tool that models read folded results with. */
+/**
+ * The tool that models read folded results with. Every client pays for its listing in every request, and few results are
+ * folded. So a folded result itself says how to begin.
+ */
 export const LISTING: ListedTool = {
   name: READ_RESULT,
-  description:
-    'Reads parts of a result that was folded because it is large: a range, what matches a regular expression, or what a JSONPath selects.',
+  description: 'Read parts of a result that was folded because it is large.',
   inputSchema: {
     type: 'object',
     properties: {
-      result: { type: 'string', description: 'The name of the result, as the folded result gives it.' },
-      path: {
-        type: 'string',
-        description:
-          "For JSON: a JSONPath whose matches are read, as in '$.items[0:20].name' or '$.items[?@.price < 10]'.",
-      },
-      grep: {
-        type: 'string',
-        description:
-          'A JavaScript regular expression: reads only the lines that match; for JSON, only the values that match as in "key": "value", with their paths.',
-      },
-      ignore_case: { type: 'boolean', description: 'Ignores the difference between uppercase and lowercase in grep.' },
-      unit: {
-        enum: ['lines', 'characters', 'items'],
-        description: 'What from and count are in. Default: lines for text, items for JSON.',
-      },
-      from: { type: 'integer', description: 'The first one, from 1 on. Negative: counted from the end. Default 1.' },
-      count: { type: 'integer', minimum: 1, description: 'How many. Default: as many as fit.' },
-      max_tokens: { type: 'integer', minimum: 1, description: `Default ${READ_TOKENS}.` },
+      result: { type: 'string', description: "The result's name" },
+      path: { type: 'string', description: 'A JSONPath, if it is JSON: $.items[?@.price < 10].name' },
+      grep: { type: 'string', description: 'A regular expression that lines or JSON values match' },
+      ignore_case: { type: 'boolean' },
+      unit: { enum: ['lines', 'characters', 'items'] },
+      from: { type: 'integer', description: 'The first unit; negative counts from the end' },
+      count: { type: 'integer', description: 'How many units' },
+      max_tokens: { type: 'integer' },
     },
     required: ['result'],
-    additionalProperties: false,
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
   meta: { 'anthropic/alwaysLoad': true },
@@ -138,7 +128,8 @@ function fit(entries: readonly ReadingEntry[], maxTokens: number, count: CountTo
     }
     if (taken.length > 0) return { entries: taken, next: entry.at }
     const text = cutToTokens(entry.text, maxTokens, count)
-    return { entries: [{ ...entry, text, isCut: true }], next: entries.length > 1 ? entry.at + 1 : undefined }
+    const isCut = entry.isCut || text.length < entry.text.length
+    return { entries: [{ ...entry, text, isCut }], next: entries.length > 1 ? entry.at + 1 : undefined }
   }
   return { entries: taken, next: undefined }
 }

@@ -108,6 +108,30 @@ describe('R57 large results', () => {
     }
   })
 
+  it('are never read up to half of a character', async () => {
+    const { call, read } = open()
+    const result = getHandle(await call(say('😀'.repeat(2_000))))
+    const range = { result, unit: 'characters' }
+    expect(textOf(await read({ ...range, from: 1, count: 3 }))).toBe(
+      '😀😀\n(Characters 1 to 4 of 4,000. Continue with from: 5.)',
+    )
+    expect(textOf(await read({ ...range, from: -1 }))).toBe('😀\n(Characters 3,999 to 4,000 of 4,000.)')
+    for (let tokens = 1; tokens < 20; tokens++)
+      expect(textOf(await read({ result, max_tokens: tokens }))).not.toMatch(/\p{Surrogate}/u)
+  })
+
+  it('are selected by numbers below one', async () => {
+    const { call, read } = open()
+    const items = Array.from({ length: 400 }, (_, i) => ({ name: `0.5 of ${i}`, price: i / 10 }))
+    const result = getHandle(await call(say(JSON.stringify({ items }))))
+    expect(textOf(await read({ result, path: '$.items[?@.price < 0.2 && @.price > 0.0].name' }))).toBe(
+      '$.items[1].name: "0.5 of 1"\n(Items 1 to 1 of 1.)',
+    )
+    expect(textOf(await read({ result, path: "$.items[?@.name == '0.5 of 7' || @.price == 0e0].price" }))).toBe(
+      '$.items[0].price: 0\n$.items[7].price: 0.7\n(Items 1 to 2 of 2.)',
+    )
+  })
+
   it('stay under the ceiling of tokens when they are read', async () => {
     const { call, read } = open()
     const result = getHandle(await call(say(LINES.join('\n'))))
@@ -271,11 +295,10 @@ describe('R57 attacks on folded results', () => {
         getHandle(await call(say(`${LINES.join(`-${i}\n`)}-${i}`), `client-${i}`)),
       ),
     )
-    // The tool has one result at a time, so all of them got the last one.
     const answers = await Promise.all(
       handles.map((result, i) => read({ result, from: i + 1, count: 1 }, `client-${i}`)),
     )
-    expect(answers.map(textOf)).toEqual(handles.map((_, i) => expect.stringContaining(`line ${i + 1}-19\n`)))
+    expect(answers.map(textOf)).toEqual(handles.map((_, i) => expect.stringContaining(`line ${i + 1}-${i}\n`)))
   })
 
   it('a call that is canceled while it reads', async () => {

@@ -68,7 +68,16 @@ export function createFoldLimits(
 ): ResultLimits {
   const getLimit = (server?: string): number =>
     servers.get(server ?? '')?.config.foldResults ?? getDefault() ?? FOLD_TOKENS
-  return { getLimit, getLeast: () => Math.min(getLimit(), ...Array.from(servers.keys(), getLimit)) }
+  return {
+    getLimit,
+    // Every call asks for it.
+    getLeast() {
+      const usual = getLimit()
+      let least = usual
+      for (const { config } of servers.values()) least = Math.min(least, config.foldResults ?? usual)
+      return least
+    },
+  }
 }
 
 /** The folded results of one view of a gateway. */

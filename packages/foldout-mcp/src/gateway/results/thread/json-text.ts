@@ -54,7 +54,8 @@ class Writer {
 
   #add(piece: string): boolean {
     const room = this.#most - this.text.length
-    this.text += piece.length > room ? `${piece.slice(0, Math.max(room, 0))}${CUT}` : piece
+    this.text +=
+      piece.length > room ? `${piece.slice(0, Math.max(room, 0)).replace(/[\uD800-\uDBFF]$/, '')}${CUT}` : piece
     if (piece.length <= room) return true
     this.isWhole = false
     return false

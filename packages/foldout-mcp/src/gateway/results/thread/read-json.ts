@@ -3,7 +3,7 @@ import { compilePattern, type CompiledPatternResult } from 'foldout/files'
 import { isObject } from '../../fields.ts'
 import { MAX_COUNTED, MAX_PATH_DEPTH } from '../limits.ts'
 import { formatPath, writeJson } from './json-text.ts'
-import { createSearch, getStart, type Search } from './read-text.ts'
+import { createSearch, getStart, sliceWhole, type Search } from './read-text.ts'
 import type { Reading, ReadingAnswer, ReadingEntry } from './reading.ts'
 
 /** A value, and the keys that lead to it. */
@@ -43,8 +43,20 @@ function* listItems(value: unknown): Generator<Item> {
 }
 
 function* query(value: unknown, path: string): Generator<Item> {
-  for (const node of createEnvironment().lazyQuery(path, value as JSONValue))
+  for (const node of createEnvironment().lazyQuery(toReadable(path), value as JSONValue))
     yield { location: node.location, value: node.value }
+}
+
+/** A text in quotes, or a number such as 0.5. */
+const DECIMAL = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])0(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)/gi
+
+/** The package takes the zero of 0.5 for a leading zero, which is not allowed. It reads 5e-1. */
+function toReadable(path: string): string {
+  return path.replaceAll(DECIMAL, (found) => {
+    if (!found.startsWith('0')) return found
+    const value = Number(found)
+    return value === 0 ? '0' : value.toExponential()
+  })
 }
 
 const MAX_PATTERNS = 100
@@ -165,7 +177,7 @@ function findEntry(item: Item, at: number, search: Search, most: number): Readin
   const found = search.find(toSearched(item, item.location.at(-1)))
   if (found === 'stopped' || found === undefined) return found
   const label = formatPath(item.location)
-  if (found.isPiece) return { at, label, text: found.text.slice(0, most), isCut: true }
+  if (found.isPiece) return { at, label, text: sliceWhole(found.text, 0, most), isCut: true }
   const { text, isWhole } = writeJson(item.value, most)
   return { at, label, text, isCut: !isWhole }
 }

@@ -17,9 +17,20 @@ export function getStart(from: number, total: number): number {
   return from < 0 ? Math.max(total + from, 0) : Math.max(from - 1, 0)
 }
 
+/** Part of a text that does not begin or end inside a character. Some clients reject messages with half a character. */
+export function sliceWhole(text: string, start: number, end: number): string {
+  return text.slice(isInside(text, start) ? start - 1 : start, isInside(text, end) ? end + 1 : end)
+}
+
+/** Whether a position is between the two halves of a surrogate pair. */
+function isInside(text: string, position: number): boolean {
+  return (text.codePointAt(position - 1) ?? 0) > 0xff_ff
+}
+
 function readCharacters(text: string, { from, count = Infinity, characters }: Reading): ReadingAnswer {
-  const start = getStart(from, text.length)
-  const piece = text.slice(start, start + Math.min(count, characters))
+  const wanted = getStart(from, text.length)
+  const start = isInside(text, wanted) ? wanted - 1 : wanted
+  const piece = sliceWhole(text, start, wanted + Math.min(count, characters))
   const end = start + piece.length
   return {
     unit: 'characters',
@@ -41,7 +52,7 @@ function readLines(text: string, { from, count = Infinity, characters }: Reading
       next = line.at
       break
     }
-    const shown = text.slice(line.start, Math.min(line.end, line.start + left))
+    const shown = sliceWhole(text, line.start, Math.min(line.end, line.start + left))
     const isCut = shown.length < line.end - line.start
     entries.push({ at: line.at, label: '', text: shown, isCut })
     left -= shown.length + 1
@@ -62,7 +73,7 @@ function grepLines(text: string, reading: Reading, grep: string): ReadingAnswer 
     if (found === 'stopped') return { unit: 'lines', entries, total, next: line.at, isSearch: true }
     if (!found) continue
     const label = found.isPiece ? `${line.at}, from character ${found.start + 1}` : String(line.at)
-    entries.push({ at: line.at, label, text: found.text.slice(0, left), isCut: found.isPiece })
+    entries.push({ at: line.at, label, text: sliceWhole(found.text, 0, left), isCut: found.isPiece })
     left -= found.text.length + label.length + 2
   }
   return { unit: 'lines', entries, total, next: undefined, isSearch: true }
@@ -96,7 +107,7 @@ export function createSearch(grep: string, ignoreCase: boolean): Search | { read
 function findIn(text: string, pattern: LinearPattern, steps: { left: number }): Found | 'stopped' | undefined {
   const isPiece = text.length > SEARCHED_CHARACTERS
   for (let start = 0; ; start += SEARCHED_CHARACTERS - OVERLAP) {
-    const piece = isPiece ? text.slice(start, start + SEARCHED_CHARACTERS) : text
+    const piece = isPiece ? sliceWhole(text, start, start + SEARCHED_CHARACTERS) : text
     const isMatch = pattern.test(piece, steps)
     if (isMatch === undefined) return 'stopped'
     if (isMatch) return { text: piece, start, isPiece }
