@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ServerConfig } from './config.ts'
 
@@ -33,10 +33,9 @@ function listConfigs(args: readonly string[]): readonly string[] {
   })
 }
 
+/** Compares the files, not their paths: on Windows and macOS, `C:\Work` and `c:\work` are the same folder. */
 function isSameFile(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other)
-  } catch {
-    return resolve(one) === resolve(other)
-  }
+  if (resolve(one) === resolve(other)) return true
+  const [first, second] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -280,12 +280,16 @@ export default defineGateway({ mcpServers: { typed: { command: 'a' } } })`,
     { command: 'npx', args: ['-y', 'foldout-mcp@0.1.0', 'serve', '--config', '<file>'] },
     { command: 'foldout', args: ['serve', '-c', 'own.json'], cwd: '<folder>' },
     { command: '/usr/bin/node', args: ['/opt/bin/foldout.js', 'serve', '--config=<file>'] },
+    { command: 'foldout', args: ['serve', '-c', 'same.json'], cwd: '<folder>' },
   ])('leave out the gateway itself: %j', async ({ command, args, cwd }) => {
     const fillIn = (text: string): string =>
       text.replace('<file>', join(folder, 'own.json')).replace('<folder>', folder)
     const self = { command, args: args.map(fillIn), ...(cwd === undefined ? {} : { cwd: fillIn(cwd) }) }
     const other = { command: 'foldout', args: ['serve', '--config', '/team/foldout.config.json'] }
     const file = write('own.json', JSON.stringify({ mcpServers: { self, other, a: { command: 'x' } } }))
+    // Another name of the same file, as one in upper case is on Windows.
+    rmSync(join(folder, 'same.json'), { force: true })
+    linkSync(file, join(folder, 'same.json'))
     const { servers, doubts } = await readGatewayConfig([file])
     expect(servers.map(({ name }) => name)).toEqual(['other', 'a'])
     expect(doubts).toEqual([])

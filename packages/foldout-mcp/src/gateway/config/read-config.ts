@@ -7,6 +7,7 @@ import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
 import type { GatewayDefinition } from './definition.ts'
+import { convertSettings, readInputs, type Input } from './foreign-variables.ts'
 import { describeLoadFailure } from './load-failure.ts'
 import { findLostName, findRepeatedNames, toValue } from './names.ts'
 import { servesOwnFile } from './own-entry.ts'
@@ -16,6 +17,7 @@ import {
   findDoubts,
   GATEWAY_SETTINGS,
   gatewaySchema,
+  hasOnlySettings,
   SERVER_SETTINGS,
   serverSchema,
   type AuthInput,
@@ -23,6 +25,11 @@ import {
 } from './schema.ts'
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
+
+/** Whether a configuration is a program, which has to run to be read. */
+export function isCode(file: string): boolean {
+  return MODULES.has(extname(file))
+}
 
 /**
  * Reads files with an `mcpServers` object. Later files override earlier ones; servers are merged by name.
@@ -34,13 +41,13 @@ const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
  * @throws UsageError if a file is missing or cannot be understood.
  */
 export async function readGatewayConfig(files: readonly string[]): Promise<GatewayConfig> {
-  const parts: GatewayConfig[] = []
+  const parts: Part[] = []
   for (const file of files) {
     const folder = dirname(resolve(file))
-    if (MODULES.has(extname(file))) parts.push(readDefinition(await loadModule(file), { file, folder }))
+    if (isCode(file)) parts.push(readPart(await loadModule(file), { file, folder }))
     else parts.push(readParsed(parseText(await readTextFile(file), file), { file, folder }))
   }
-  return mergeConfigs(parts)
+  return mergeParts(parts)
 }
 
 /** A file of JSON. */
@@ -50,10 +57,19 @@ interface Parsed {
   readonly repeated: readonly string[]
 }
 
-function readParsed({ value, repeated }: Parsed, origin: DefinitionOrigin): GatewayConfig {
-  const config = readDefinition(value, origin)
+/** One of several files. */
+interface Part {
+  readonly config: GatewayConfig
+  /** Undefined if the file does not say. */
+  readonly expose: GatewayDefinition['expose']
+  /** The servers that the file turns off, also those of earlier files. */
+  readonly off: readonly string[]
+}
+
+function readParsed({ value, repeated }: Parsed, origin: DefinitionOrigin): Part {
+  const part = readPart(value, origin)
   const doubts = repeated.map((name) => `${origin.file} has "${name}" more than once. Only the last one is used.`)
-  return { ...config, doubts: [...config.doubts, ...doubts] }
+  return { ...part, config: { ...part.config, doubts: [...part.config.doubts, ...doubts] } }
 }
 
 /** Where a definition comes from, for messages and relative paths. */
@@ -63,26 +79,18 @@ export interface DefinitionOrigin {
 }
 
 /** Reads a definition. An invalid server does not affect the others. */
-export function readDefinition(definition: unknown, { file, folder }: DefinitionOrigin): GatewayConfig {
+export function readDefinition(definition: unknown, origin: DefinitionOrigin): GatewayConfig {
+  return readPart(definition, origin).config
+}
+
+function readPart(definition: unknown, { file, folder }: DefinitionOrigin): Part {
   const entries = findServers(definition, file)
   const { data, mistake } = read(gatewaySchema, definition)
   if (mistake) throw new UsageError(`${file}: ${describeMistake(mistake, (field) => `"${field}"`)}`)
   const lost = findLostName(definition as object, GATEWAY_SETTINGS)
   if (lost !== undefined) throw new UsageError(`${file}: "${lost}" cannot have this name. Choose another one.`)
-  const servers: ServerConfig[] = []
-  const invalid: InvalidServer[] = []
-  for (const [name, entry] of Object.entries(entries)) {
-    if (isObject(entry) && entry['disabled'] === true) continue
-    try {
-      const server = readServer(name, entry, folder)
-      if (!servesOwnFile(server, file)) servers.push(server)
-    } catch (fault) {
-      invalid.push({ name, reason: (fault as Error).message })
-    }
-  }
-  return {
-    servers,
-    invalid,
+  const config = {
+    ...readServers(entries, readInputs(definition), { file, folder }),
     doubts: isObject(definition) ? findDoubts(definition, entries, file) : [],
     expose: data.expose ?? 'auto',
     presets: new Map(Object.entries(data.presets ?? {})),
@@ -95,6 +103,30 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
     audit: readAudit(data.audit, folder),
     store: readStore(data.store, folder),
   }
+  return { config, expose: data.expose, off: Object.keys(entries).filter((name) => isOff(entries[name])) }
+}
+
+function readServers(
+  entries: JsonObject,
+  inputs: ReadonlyMap<string, Input>,
+  { file, folder }: DefinitionOrigin,
+): Pick<GatewayConfig, 'servers' | 'invalid'> {
+  const servers: ServerConfig[] = []
+  const invalid: InvalidServer[] = []
+  for (const [name, entry] of Object.entries(entries)) {
+    if (isOff(entry)) continue
+    try {
+      const server = readServer(name, entry, { folder, inputs })
+      if (!servesOwnFile(server, file)) servers.push(server)
+    } catch (fault) {
+      invalid.push({ name, reason: (fault as Error).message })
+    }
+  }
+  return { servers, invalid }
+}
+
+function isOff(entry: unknown): boolean {
+  return isObject(entry) && (entry['disabled'] === true || entry['enabled'] === false)
 }
 
 function readAudit(given: GatewayDefinition['audit'], folder: string): GatewayConfig['audit'] {
@@ -110,15 +142,19 @@ function readStore(given: GatewayDefinition['store'], folder: string): GatewayCo
   return { ...given, ...dropUndefined({ keyFile: toPath(folder, given.keyFile) }) }
 }
 
-function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
+function mergeParts(given: readonly Part[]): GatewayConfig {
+  const parts = given.map(({ config }) => config)
   const servers = new Map<string, ServerConfig | InvalidServer>()
-  for (const part of parts) for (const server of [...part.servers, ...part.invalid]) servers.set(server.name, server)
+  for (const { config, off } of given) {
+    for (const name of off) servers.delete(name)
+    for (const server of [...config.servers, ...config.invalid]) servers.set(server.name, server)
+  }
   const all = [...servers.values()]
   return {
     servers: all.flatMap((server) => ('kind' in server ? [server] : [])),
     invalid: all.flatMap((server) => ('kind' in server ? [] : [server])),
     doubts: parts.flatMap(({ doubts }) => doubts),
-    expose: parts.findLast(({ expose }) => expose !== 'auto')?.expose ?? 'auto',
+    expose: given.findLast(({ expose }) => expose !== undefined)?.expose ?? 'auto',
     presets: new Map(parts.flatMap(({ presets }) => [...presets])),
     instructions: parts.findLast(({ instructions }) => instructions !== undefined)?.instructions,
     foldResults: parts.findLast(({ foldResults }) => foldResults !== undefined)?.foldResults,
@@ -133,12 +169,16 @@ function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
   }
 }
 
+const FOREIGN_FORMATS: ReadonlySet<string> = new Set(['.toml', '.yaml', '.yml'])
+const IMPORT = 'If it belongs to another MCP client, import its servers: foldout import.'
+
 /** Accepts comments and trailing commas, which several clients write. */
 function parseText(text: string, file: string): Parsed {
   const errors: ParseError[] = []
   const parsed = parseTolerantly(text, errors, file)
   const [first] = errors
   if (!first) return parsed
+  if (FOREIGN_FORMATS.has(extname(file))) throw new UsageError(`${file} is not JSON. ${IMPORT}`)
   const line = text.slice(0, first.offset).split('\n').length
   throw new UsageError(`${file} is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}.`)
 }
@@ -169,26 +209,39 @@ async function loadModule(file: string): Promise<unknown> {
   }
 }
 
+/** Where other clients keep their servers: Zed, opencode and Kilo Code. */
+const FOREIGN_KEYS = ['context_servers', 'mcp']
+
 function findServers(definition: unknown, file: string): JsonObject {
   if (isObject(definition)) {
     // VS Code writes `servers`.
-    for (const key of ['mcpServers', 'servers']) {
-      const servers = definition[key]
-      if (Object.hasOwn(definition, key) && isObject(servers)) return servers
-    }
+    const keys = ['mcpServers', 'servers'].filter((key) => Object.hasOwn(definition, key))
+    const servers = keys.map((key) => definition[key]).find(isObject)
+    if (servers) return servers
+    // One of several files may have only rules or presets.
+    if (keys.length === 0 && hasOnlySettings(definition)) return {}
+    const foreign = FOREIGN_KEYS.find((key) => isObject(definition[key]))
+    if (foreign !== undefined) throw new UsageError(`${file} has "${foreign}" instead of "mcpServers". ${IMPORT}`)
   }
   throw new UsageError(`${file} has no servers. Give it an object "mcpServers" with one entry per server.`)
 }
 
+interface ServerOrigin {
+  readonly folder: string
+  /** VS Code's input prompts, by id. */
+  readonly inputs: ReadonlyMap<string, Input>
+}
+
 /** Reads one server. Variables are filled in when it is started, because some depend on the client. */
-function readServer(name: string, entry: unknown, folder: string): ServerConfig {
+function readServer(name: string, entry: unknown, { folder, inputs }: ServerOrigin): ServerConfig {
   if (!isObject(entry)) throw new Error('The entry is not an object.')
   // Copilot keeps a list of tools in this field.
   const { tools, ...fields } = entry
-  const { data, mistake } = read(serverSchema, Array.isArray(tools) ? fields : entry)
+  const { data: written, mistake } = read(serverSchema, Array.isArray(tools) ? fields : entry)
   if (mistake) throw new Error(describeMistake(mistake, (field) => `Its ${field}`))
   const lost = findLostName(entry, SERVER_SETTINGS)
   if (lost !== undefined) throw new Error(`Its ${lost} cannot have this name. Choose another one.`)
+  const data = convertSettings(written, inputs)
   const common = readCommon(name, data)
   const url = data.url ?? data.serverUrl ?? data.httpUrl
   if (url !== undefined && url !== null)

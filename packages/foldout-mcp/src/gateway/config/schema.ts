@@ -92,6 +92,8 @@ export const serverSchema = object({
   auth: v.nullish(auth),
   type: v.nullish(string),
   disabled: v.nullish(boolean),
+  // As some clients write it.
+  enabled: v.nullish(boolean),
   required: v.exactOptional(boolean),
   start: v.exactOptional(oneOf(['lazy', 'eager'])),
   isolate: v.exactOptional(boolean),
@@ -223,6 +225,11 @@ const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...GATEWAY_SETTING
 export const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.entries)
 /** Not the gateway's, and welcome in its files. */
 const FOREIGN: ReadonlySet<string> = new Set(['$schema', 'inputs'])
+
+/** Whether an object has nothing but settings of the gateway. */
+export function hasOnlySettings(definition: JsonObject): boolean {
+  return Object.keys(definition).every((key) => SETTINGS.includes(key) || FOREIGN.has(key))
+}
 
 /**
  * Finds settings that have no effect but were probably meant to: rules under a misspelled name protect nobody. Other clients' files have

@@ -19,6 +19,8 @@ describe('variables', () => {
     ['${EMPTY:-x}', { EMPTY: '' }, 'x'],
     ['${A}', { A: '${B}', B: '2' }, '${B}'],
     ['${ROOT:-${HOME}}', { HOME: '/h' }, '/h'],
+    ['${HOME}\\a', { USERPROFILE: 'C:\\Users\\ada' }, 'C:\\Users\\ada\\a'],
+    ['${HOME}', { HOME: '/h', USERPROFILE: 'C:\\Users\\ada' }, '/h'],
   ])('fill in %s with %j', (text, env, filled) => {
     expect(fill(text, env)).toBe(filled)
   })

@@ -1,3 +1,5 @@
+import { getVariable } from '../../system/environment.ts'
+
 /** The values that texts of a configuration may refer to. */
 export interface Variables {
   readonly env: NodeJS.ProcessEnv
@@ -83,7 +85,8 @@ function addPart(outer: Part, { text, missing }: Part, before = '', after = ''):
 /** A variable that is set to an empty text has no value. */
 function findValue(name: string, { env, root }: Variables): string | undefined {
   if (name === 'ROOT' && root !== undefined) return root
-  return (Object.hasOwn(env, name) && env[name]) || undefined
+  // Windows has another name for the user's folder.
+  return getVariable(env, name) || (name === 'HOME' && getVariable(env, 'USERPROFILE')) || undefined
 }
 
 function describeMissing(name: string): string {
