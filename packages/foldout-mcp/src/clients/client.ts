@@ -39,6 +39,20 @@ export interface OwnCommand {
 
 export type Scope = 'user' | 'project'
 
+/** Where the user switches servers of a client off, apart from their entries. */
+export interface Switches {
+  /** Whether they apply to all projects, or to the current one. */
+  readonly scope: Scope
+  /** Files as in {@link ClientDescription.user} and {@link ClientDescription.project}. */
+  readonly files: readonly string[]
+  /** Where a file has them. A part `{project}` is the project folder. */
+  readonly path: Path
+  /** Names of servers that are off, names of those that are on unless there are none, or `{"<name>": {"enabled": false}}`. */
+  readonly rule: 'denied' | 'allowed' | 'enabled'
+  /** Only servers in files of this scope. Default: all servers. */
+  readonly of?: Scope
+}
+
 /** One MCP client: where its configuration is and what it looks like. */
 export interface ClientDescription {
   readonly name: string
@@ -53,7 +67,10 @@ export interface ClientDescription {
   readonly maps: readonly ServerMap[]
   /** Where the user's file keeps the servers of single projects, which are only read. A part `{project}` is the project folder. */
   readonly ofProject?: readonly Path[]
+  readonly switches?: readonly Switches[]
   readonly own?: OwnCommand
+  /** Whether `$NAME` in an entry is a variable, as in a shell. */
+  readonly hasBareVariables?: boolean
   /** A link that installs a server with one click. `{name}`, `{base64}`, `{named}`, `{program}` and `{args}` are filled in. */
   readonly link?: string
   /** The start of a new file, if the client needs more in it than servers. */

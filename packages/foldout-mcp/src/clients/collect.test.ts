@@ -51,6 +51,51 @@ describe.each(CLIENTS)('R52: $name', (client) => {
   })
 })
 
+describe('R52: servers that are switched off elsewhere in the files of their client', () => {
+  const getDisabled = async (): Promise<readonly string[]> =>
+    mergeServers((await collect()).servers).flatMap(({ name, definition, notes }) =>
+      definition.disabled ? [`${name}: ${notes.join()}`] : [],
+    )
+  const servers = (...names: readonly string[]): object =>
+    Object.fromEntries(names.map((name) => [name, { command: name }]))
+
+  it('Claude Code: for one project, or in a list for .mcp.json', async () => {
+    const { project } = where
+    const own = { mcpServers: servers('e'), disabledMcpServers: ['a', 'e'], disabledMcpjsonServers: ['c', 'b'] }
+    const others = { [join(folder, 'other')]: { disabledMcpServers: ['b', 'd'] } }
+    const state = { mcpServers: servers('a', 'b'), projects: { [project]: own, ...others } }
+    const file = await write('home/.claude.json', JSON.stringify(state))
+    await write('project/.mcp.json', JSON.stringify({ mcpServers: servers('c', 'd', 'f') }))
+    const settings = await write('project/.claude/settings.local.json', '{"disabledMcpjsonServers": ["d", "a", "b"]}')
+    await write('project/.claude/settings.json', '{ broken')
+    const why = 'disabled, because it is switched off in'
+    expect(await getDisabled()).toEqual([
+      `a: ${why} ${file}`,
+      `e: ${why} ${file}`,
+      `c: ${why} ${file}`,
+      `d: ${why} ${settings}`,
+    ])
+  })
+
+  it('Gemini CLI: with its lists, and with /mcp disable', async () => {
+    const mcpServers = servers('a', 'b', 'C', 'd')
+    await write('home/.gemini/settings.json', JSON.stringify({ mcpServers, mcp: { excluded: ['a'], allowed: [] } }))
+    await write('home/.gemini/mcp-server-enablement.json', '{"c": {"enabled": false}, "d": {"enabled": true}}')
+    expect((await getDisabled()).map((line) => line.slice(0, 2))).toEqual(['a:', 'C:'])
+    await write('project/.gemini/settings.json', '{"mcp": {"allowed": ["a", "d"]}}')
+    expect((await getDisabled()).map((line) => line.slice(0, 2))).toEqual(['a:', 'b:', 'C:'])
+  })
+
+  it('are enabled if another client has them switched on', async () => {
+    const mcpServers = servers('a')
+    await write('home/.gemini/settings.json', JSON.stringify({ mcpServers, mcp: { excluded: ['a'] } }))
+    await write('home/.cursor/mcp.json', JSON.stringify({ mcpServers }))
+    const [server] = mergeServers((await collect()).servers)
+    expect(server).toMatchObject({ definition: { command: 'a' }, notes: [] })
+    expect(server?.definition).not.toHaveProperty('disabled')
+  })
+})
+
 describe('R52: entries of clients', () => {
   it.each([
     [
@@ -139,6 +184,30 @@ describe('R52: entries of clients', () => {
       { url: 'https://a/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
     ],
     ['continue', '.continue/config.yaml', 'mcpServers:\n  - name: a\n    command: x\n', { command: 'x' }],
+    [
+      'continue',
+      '.continue/config.yaml',
+      'mcpServers:\n  - {name: a, url: "https://a", requestOptions: {headers: {X: "${{ secrets.ada/tools/x-key }}"}}, apiKey: "${{ secrets.KEY }}"}\n',
+      { url: 'https://a', headers: { X: '${X_KEY}', Authorization: 'Bearer ${KEY}' } },
+    ],
+    [
+      'codex',
+      '.codex/config.toml',
+      '[mcp_servers.a]\ncommand = "x"\nenv_vars = ["TOKEN", { name = "KEY", source = "remote" }]\n',
+      { command: 'x', env: { TOKEN: '${TOKEN:-}', KEY: '${KEY:-}' } },
+    ],
+    [
+      'gemini-cli',
+      '.gemini/settings.json',
+      '{"mcpServers": {"a": {"command": "x", "args": ["$HOME/y"], "env": {"K": "$KEY", "P": "pa$word$1"}}}}',
+      { command: 'x', args: ['${HOME}/y'], env: { K: '${KEY}', P: 'pa$word$1' } },
+    ],
+    [
+      'cursor',
+      '.cursor/mcp.json',
+      '{"mcpServers": {"a": {"command": "x", "env": {"K": "$KEY"}}}}',
+      { command: 'x', env: { K: '$KEY' } },
+    ],
     [
       'lm-studio',
       '.cache/lm-studio/mcp.json',

@@ -4,9 +4,11 @@ import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { ClientDescription, Scope } from './client.ts'
 import { getEntries, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
-import { getOrigin, isFoldout, omitEmpty, readEntry, stripShell } from './entries.ts'
+import { stripShell } from '../system/programs.ts'
+import { getOrigin, isFoldout, omitEmpty, readEntry } from './entries.ts'
 import { FileError, findFile } from './files.ts'
-import { listFiles, type Whereabouts } from './places.ts'
+import { fillProject, listFiles, type Whereabouts } from './places.ts'
+import { readSwitches, type FindSwitch } from './switched-off.ts'
 
 /** Where a server was found. */
 export interface Source {
@@ -20,6 +22,8 @@ export interface FoundServer {
   readonly source: Source
   readonly definition: ServerDefinition
   readonly notes: readonly string[]
+  /** Where the user has switched it off, if not in its entry. */
+  readonly offIn?: string
 }
 
 /** Everything that was found in the files of clients. */
@@ -40,12 +44,13 @@ export async function collectServers(
   const seen = new Set<string>()
   const found: Found[] = []
   for (const client of clients) {
+    const findSwitch = await readSwitches(client, scopes, where)
     for (const scope of scopes) {
       for (const file of listFiles(client, scope, where)) {
         const real = await realpath(file).catch(() => file)
         if (seen.has(real)) continue
         seen.add(real)
-        found.push(await readClientFile(client, { file, scope, scopes, where }))
+        found.push(await readClientFile(client, { file, scope, scopes, where, findSwitch }))
       }
     }
   }
@@ -80,9 +85,11 @@ interface Reading {
   /** The scopes that the user wants. A file of the user may also have servers of a project. */
   readonly scopes: readonly Scope[]
   readonly where: Whereabouts
+  readonly findSwitch: FindSwitch
 }
 
-function readServers(client: ClientDescription, root: unknown, { file, scope, scopes, where }: Reading): Found {
+function readServers(client: ClientDescription, root: unknown, reading: Reading): Found {
+  const { file, scope, scopes, where, findSwitch } = reading
   const found: { servers: FoundServer[]; skipped: Found['skipped'][number][] } = { servers: [], skipped: [] }
   const others = scopes.includes('project') ? listProjectEntries(client, root, where) : []
   const entries = [
@@ -91,12 +98,21 @@ function readServers(client: ClientDescription, root: unknown, { file, scope, sc
   ]
   for (const [name, entry, own] of entries) {
     const source = { client: client.name, file, name }
-    const read = readEntry(entry, getOrigin(root, own, where))
+    const read = readEntry(entry, getOrigin(root, { client, scope: own, where }))
     if ('reason' in read) found.skipped.push({ source, reason: read.reason })
     else if (isFoldout(read.definition)) found.skipped.push({ source, reason: 'it is Foldout itself' })
-    else found.servers.push({ source, ...read })
+    else found.servers.push({ source, ...switchOff(read, findSwitch(name, scope)) })
   }
   return { ...found, problems: [] }
+}
+
+/** A server that the user has switched off elsewhere is disabled, and comes with the place. */
+export function switchOff<Read extends { readonly definition: ServerDefinition }>(
+  read: Read,
+  offIn: string | undefined,
+): Read & Pick<FoundServer, 'offIn'> {
+  if (offIn === undefined) return read
+  return { ...read, definition: { ...read.definition, disabled: true }, offIn }
 }
 
 function listEntries(client: ClientDescription, root: unknown): readonly (readonly [string, unknown])[] {
@@ -111,10 +127,9 @@ function listEntries(client: ClientDescription, root: unknown): readonly (readon
 function listProjectEntries(
   { ofProject = [] }: ClientDescription,
   root: unknown,
-  { project }: Whereabouts,
+  where: Whereabouts,
 ): readonly (readonly [string, unknown])[] {
-  const paths = ofProject.map((path) => path.map((key) => (key === '{project}' ? project : key)))
-  return paths.flatMap((path) => [...(getEntries(root, path) ?? [])])
+  return ofProject.flatMap((path) => [...(getEntries(root, fillProject(path, where)) ?? [])])
 }
 
 function isMapAt({ maps }: ClientDescription, path: Path): boolean {
@@ -141,12 +156,15 @@ export function mergeServers(
 ): readonly MergedServer[] {
   const merged = new Map<string, MergedServer>()
   for (const [name, definition] of known) merged.set(name, { name, definition, sources: [], notes: [], isKnown: true })
-  for (const { source, definition, notes } of found) {
+  for (const { source, definition, notes: own, offIn } of found) {
+    const notes = offIn === undefined ? own : [...own, `${OFF} ${offIn}`]
     const same = [...merged.values()].find((server) => isSame(server.definition, definition))
     if (same) {
       const both = { ...same, sources: [...same.sources, source], notes: [...new Set([...same.notes, ...notes])] }
       // Keep what the user wrote.
       if (!same.isKnown) both.definition = combine(same.definition, definition)
+      // Another client has it switched on.
+      if (!both.definition.disabled) both.notes = both.notes.filter((note) => !note.startsWith(OFF))
       merged.set(same.name, both)
     } else {
       const name = findName(source.name, merged)
@@ -155,6 +173,8 @@ export function mergeServers(
   }
   return [...merged.values()]
 }
+
+const OFF = 'disabled, because it is switched off in'
 
 function findName(name: string, taken: ReadonlyMap<string, unknown>): string {
   if (!taken.has(name)) return name

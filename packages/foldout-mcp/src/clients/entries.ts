@@ -1,12 +1,13 @@
+import { convertVariables, readInputs, toVariable, type Input } from '../gateway/config/foreign-variables.ts'
 import { startsGateway } from '../gateway/config/own-entry.ts'
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve, win32 } from 'node:path'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
-import type { EntryShape, Scope } from './client.ts'
+import { stripShell } from '../system/programs.ts'
+import type { ClientDescription, EntryShape, Scope } from './client.ts'
 import { isObject } from './documents/document.ts'
 import type { Whereabouts } from './places.ts'
-import { convertVariables, readInputs, type Input } from './variables.ts'
 
 /** How a server is started. */
 export interface Launch {
@@ -34,12 +35,18 @@ export function createEntry(
   return { ...common, [field]: command, args }
 }
 
-/** Where an entry comes from. */
-export interface EntryOrigin {
-  /** The folder that the client starts the server in; undefined if unknown. */
-  readonly folder: string | undefined
+/** How a client writes variables. */
+interface VariableSyntax {
   /** VS Code's input prompts, by id. */
   readonly inputs: ReadonlyMap<string, Input>
+  /** Whether `$NAME` is a variable, as in a shell. */
+  readonly hasBareVariables?: boolean
+}
+
+/** Where an entry comes from. */
+export interface EntryOrigin extends VariableSyntax {
+  /** The folder that the client starts the server in; undefined if unknown. */
+  readonly folder: string | undefined
 }
 
 export type ReadEntry =
@@ -52,12 +59,18 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   if (entry['type'] === 'builtin' || entry['type'] === 'platform')
     return { reason: 'it is part of the client, not a server' }
   const notes = new Set<string>()
-  const fill = (text: string): string => convertVariables(text, origin.inputs, (note) => notes.add(note))
+  const fill = (text: string): string => convertClientVariables(text, origin, (note) => notes.add(note))
   const isDisabled = entry['disabled'] === true || entry['enabled'] === false
   const common = dropUndefined({ disabled: isDisabled || undefined, timeoutSeconds: readTimeout(entry) })
   const url = getString(entry, URL_FIELDS)
   if (url !== undefined) {
-    const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry, fill) }
+    const { requestOptions } = entry
+    const headers = {
+      ...readRecord(entry, ['headers', 'http_headers'], fill),
+      // Continue keeps the headers there.
+      ...readRecord(isObject(requestOptions) ? requestOptions : {}, ['headers'], fill),
+      ...readTokenHeaders(entry, fill),
+    }
     const isSse = (entry['type'] ?? entry['transport']) === 'sse'
     const fields = dropUndefined({
       type: (isSse && 'sse') || undefined,
@@ -72,6 +85,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   const env = {
     ...readRecord(getCommandFields(entry), ['env'], fill),
     ...readRecord(entry, ['env', 'envs', 'environment'], fill),
+    ...readPassedVariables(entry),
     ...readKeptVariables(entry, notes),
   }
   const fields = dropUndefined({
@@ -84,9 +98,17 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   return { definition: { ...fields, ...common }, notes: [...notes] }
 }
 
+/** Whose file has an entry. */
+interface EntryPlace {
+  readonly client: ClientDescription
+  readonly scope: Scope
+  readonly where: Whereabouts
+}
+
 /** Where the entries of a file come from. Only servers of a project have a known folder. */
-export function getOrigin(root: unknown, scope: Scope, { project }: Whereabouts): EntryOrigin {
-  return { folder: (scope === 'project' && project) || undefined, inputs: readInputs(root) }
+export function getOrigin(root: unknown, { client, scope, where }: EntryPlace): EntryOrigin {
+  const { hasBareVariables = false } = client
+  return { folder: (scope === 'project' && where.project) || undefined, inputs: readInputs(root), hasBareVariables }
 }
 
 /** Whether an entry of a client is the gateway itself. */
@@ -126,10 +148,10 @@ function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readon
   )
 }
 
-/** Codex, Pi and mcporter name tokens or the variables that hold them, instead of the headers that carry them. */
+/** Codex, Continue, Pi and mcporter name tokens or the variables that hold them, instead of the headers that carry them. */
 function readTokenHeaders(entry: Fields, fill: Fill): Readonly<Record<string, string>> {
   const token = getString(entry, ['bearer_token_env_var', 'bearerTokenEnv', 'bearer_token_env'])
-  const value = getString(entry, ['bearerToken', 'bearer_token'])
+  const value = getString(entry, ['bearerToken', 'bearer_token', 'apiKey'])
   const headers = Object.entries(entry['env_http_headers'] ?? {}).map(
     ([header, variable]) => [header, `\${${String(variable)}}`] as const,
   )
@@ -158,11 +180,19 @@ function readAuth(entry: Fields, fill: Fill): ServerAuthDefinition | undefined {
 
 /** Goose keeps some values in the system keychain, where other programs cannot read them. */
 function readKeptVariables(entry: Fields, notes: Set<string>): Readonly<Record<string, string>> {
-  const names = [entry['env_keys']]
-    .flat()
-    .filter((key): key is string => typeof key === 'string' && /^[A-Za-z_]\w*$/.test(key))
-  for (const name of names) notes.add(`set the environment variable ${name}, whose value the client keeps elsewhere`)
+  const names = readNames(entry['env_keys'])
+  for (const name of names) notes.add(describeKept(name))
   return Object.fromEntries(names.map((name) => [name, `\${${name}}`]))
+}
+
+/** Codex passes on the variables of its own environment that are named here. They need not be set. */
+function readPassedVariables(entry: Fields): Readonly<Record<string, string>> {
+  return Object.fromEntries(readNames(entry['env_vars']).map((name) => [name, `\${${name}:-}`]))
+}
+
+function readNames(value: unknown): readonly string[] {
+  const names: readonly unknown[] = [value].flat().map((one) => (isObject(one) ? one['name'] : one))
+  return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name))
 }
 
 function readTimeout(entry: Fields): number | undefined {
@@ -192,7 +222,7 @@ export function getFolderNeeded(words: readonly string[], folder: string | undef
   if (folder === undefined) return undefined
   const [program = '', ...args] = stripShell(words)
   const values = args.map(getValue)
-  if (PACKAGE_RUNNERS.has(program)) {
+  if (PACKAGE_RUNNERS.has(program.replace(/\.(?:cmd|exe)$/i, ''))) {
     const isIndependent = values.every((value) => isFixed(value) || isPlainWord(value, folder))
     return isIndependent ? undefined : folder
   }
@@ -201,11 +231,6 @@ export function getFolderNeeded(words: readonly string[], folder: string | undef
   // Without any, the server may be about the folder that it is started in.
   const hasPlace = rest.some((value) => isFixed(value) && !isOption(value))
   return hasPlace && rest.every(isFixed) ? undefined : folder
-}
-
-/** Strips `cmd /c`, which only starts a program on Windows. */
-export function stripShell(words: readonly string[]): readonly string[] {
-  return words[0] === 'cmd' && words[1] === '/c' ? words.slice(2) : words
 }
 
 /** The value of `--option=value`, or the word itself. */
@@ -240,4 +265,36 @@ export function omitEmpty<Value extends object>(value: Value): Value | undefined
 
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** opencode writes `{env:NAME}`. */
+const OPENCODE_REFERENCE = /(?<!\$)\{env:([A-Za-z_]\w*)\}/g
+/** mcporter writes `$env:NAME`. In the middle of a text, that is a program for PowerShell. */
+const MCPORTER_REFERENCE = /^(Bearer )?\$env:([A-Za-z_]\w*)$/
+/** Continue writes `${{ secrets.NAME }}`, also with the names of an owner and a package before it. */
+const CONTINUE_REFERENCE = /\$\{\{\s*(?:secrets|inputs)\.(?:[\w.-]+\/)*([\w-]+)\s*\}\}/g
+/** Other text with a dollar sign is more often a password than a variable. */
+const BARE_REFERENCE = /\$([A-Z_][A-Z0-9_]*)(?!\w)/g
+
+/** Rewrites other clients' variables in the gateway's syntax: `${NAME}`, `${NAME:-default}` and `${ROOT}`. */
+function convertClientVariables(
+  text: string,
+  { inputs, hasBareVariables = false }: VariableSyntax,
+  onNote: (note: string) => void,
+): string {
+  const braced = text
+    .replace(MCPORTER_REFERENCE, '$1$${$2}')
+    .replaceAll(OPENCODE_REFERENCE, '$${$1}')
+    .replaceAll(CONTINUE_REFERENCE, (_whole, id: string) => {
+      const name = toVariable(id)
+      onNote(describeKept(name))
+      return `\${${name}}`
+    })
+  const converted = convertVariables(braced, inputs, onNote)
+  return hasBareVariables ? converted.replaceAll(BARE_REFERENCE, '$${$1}') : converted
+}
+
+/** A note about a variable whose value other programs cannot read. */
+function describeKept(name: string): string {
+  return `set the environment variable ${name}, whose value the client keeps elsewhere`
 }

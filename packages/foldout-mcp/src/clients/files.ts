@@ -4,6 +4,7 @@ import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
 import { formatNumber } from '../gateway/fields.ts'
+import { retryIfInUse } from '../system/in-use.ts'
 import { MAX_CONFIG_BYTES } from './limits.ts'
 
 /** A file as it was found. */
@@ -69,7 +70,7 @@ export async function replaceFile({ path, mode, text: before }: FoundFile, text:
       await handle.close()
     }
     if (before !== undefined) await copyOwner(path, temporary, mode)
-    await rename(temporary, path)
+    await retryIfInUse(() => rename(temporary, path))
     return created
   } catch (error) {
     await rm(temporary, { force: true })
@@ -79,7 +80,7 @@ export async function replaceFile({ path, mode, text: before }: FoundFile, text:
 
 /** Removes a file, and the given folders if that leaves them empty. */
 export async function removeFile(path: string, folders: readonly string[] = []): Promise<void> {
-  await rm(path, { force: true })
+  await retryIfInUse(() => rm(path, { force: true }))
   const deepestFirst = folders.toSorted((a, b) => b.length - a.length)
   // The folder stays if something else is in it.
   for (const folder of deepestFirst) await rmdir(folder).catch(() => undefined)

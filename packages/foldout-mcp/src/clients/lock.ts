@@ -1,6 +1,7 @@
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../gateway/surroundings.ts'
+import { retryIfInUse } from '../system/in-use.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
 /** Runs work while no other command holds the lock. */
@@ -19,13 +20,13 @@ export async function holdLock<Result>(lock: string, work: () => Promise<Result>
     return await work()
   } finally {
     clearInterval(refresh)
-    await rm(lock, { force: true })
+    await retryIfInUse(() => rm(lock, { force: true }))
   }
 }
 
 async function takeLock(lock: string): Promise<boolean> {
   try {
-    const handle = await open(lock, 'wx', 0o600)
+    const handle = await retryIfInUse(() => open(lock, 'wx', 0o600))
     await handle.writeFile(String(process.pid))
     await handle.close()
     return true

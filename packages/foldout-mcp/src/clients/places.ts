@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { getSystemHome } from '../gateway/surroundings.ts'
 import type { ClientDescription, Places, Scope, System } from './client.ts'
+import type { Path } from './documents/document.ts'
 
 /** The machine and the project folder in which to look for files. Tests pass their own. */
 export interface Whereabouts {
@@ -14,7 +15,7 @@ export interface Whereabouts {
 /** All files of a client to read: those the gateway can be installed in, and others. */
 export function listFiles(client: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
   const others = client.others?.[scope] ?? []
-  return expandAll([...listPlaces(client, scope, where), ...pick(others, where)], where)
+  return expandPlaces([...listPlaces(client, scope, where), ...pick(others, where)], where)
 }
 
 function listPlaces({ user, project = [] }: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
@@ -57,6 +58,11 @@ export function getStateFolder(where: Whereabouts): string {
   return join(env['XDG_STATE_HOME'] || join(getHome(where), '.local', 'state'), 'foldout')
 }
 
+/** A path in a file of the user that has settings of single projects. */
+export function fillProject(path: Path, { project }: Whereabouts): Path {
+  return path.map((key) => (key === '{project}' ? project : key))
+}
+
 function getPaths({ platform }: Whereabouts): path.PlatformPath {
   return platform === 'win32' ? path.win32 : path.posix
 }
@@ -81,7 +87,8 @@ function resolvePlace(place: string, where: Whereabouts): string {
   return resolve(where.project, place)
 }
 
-function expandAll(places: readonly string[], where: Whereabouts): readonly string[] {
+/** The existing files of a list of places. */
+export function expandPlaces(places: readonly string[], where: Whereabouts): readonly string[] {
   const files = places.flatMap((place) => expand(resolvePlace(place, where)))
   return [...new Set(files)].filter((file) => existsSync(file))
 }

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { listQuestions, readServerJson } from './server-json.ts'
 
-function build(server: object, answers: Readonly<Record<string, string>> = {}, isRemote = false): ServerDefinition {
+type Answers = Readonly<Record<string, string | readonly string[]>>
+
+function build(server: object, answers: Answers = {}, isRemote = false): ServerDefinition {
   const recipe = readServerJson({ name: 'io.github.ada/x', ...server }, 'server.json', isRemote)
-  return recipe(({ id, fallback }) => answers[id] ?? fallback)
+  return recipe(({ id, fallback }) => [answers[id] ?? fallback ?? []].flat())
 }
 
 describe('R52: a server.json from the registry', () => {
@@ -81,6 +83,44 @@ describe('R52: a server.json from the registry', () => {
     expect(build({ packages: [one] })).toEqual(definition)
   })
 
+  it('repeats an argument for each of its values, if it may be repeated', () => {
+    const packageArguments = [
+      { type: 'named', name: '--allow', isRepeated: true },
+      { type: 'named', name: '--mode' },
+      { type: 'positional', valueHint: 'folder', isRepeated: true, isRequired: true },
+    ]
+    const packages = [{ registryType: 'npm', identifier: 'x', packageArguments }]
+    expect(build({ packages }, { allow: ['a', 'b'], mode: ['old', 'new'], folder: ['/a', '/b'] }).args).toEqual([
+      '-y',
+      'x',
+      '--allow',
+      'a',
+      '--allow',
+      'b',
+      '--mode',
+      'new',
+      '/a',
+      '/b',
+    ])
+  })
+
+  it('has one answer for each argument, also for those without a name', () => {
+    const positional = { type: 'positional', isRequired: true }
+    const packageArguments = [positional, { type: 'positional', value: 'fixed' }, positional]
+    const packages = [{ registryType: 'npm', identifier: 'x', packageArguments }]
+    const recipe = readServerJson({ name: 'x', packages }, 'server.json')
+    expect(listQuestions(recipe).map(({ id }) => id)).toEqual(['argument-1', 'argument-2'])
+    expect(build({ packages }, { 'argument-1': 'from', 'argument-2': 'to' }).args).toEqual([
+      '-y',
+      'x',
+      'from',
+      'fixed',
+      'to',
+    ])
+    const single = [{ registryType: 'npm', identifier: 'x', packageArguments: [positional] }]
+    expect(build({ packages: single }, { argument: 'only' }).args).toEqual(['-y', 'x', 'only'])
+  })
+
   it('passes variables into a container', () => {
     const one = { registryType: 'oci', identifier: 'x', environmentVariables: [{ name: 'TOKEN', isRequired: true }] }
     expect(build({ packages: [one] }, { TOKEN: 't' })).toEqual({
@@ -110,16 +150,20 @@ describe('R52: a server.json from the registry', () => {
 
   it("may be wrapped, as in the registry's API", () => {
     const server = { name: 'x', packages: [{ registryType: 'npm', identifier: 'x' }] }
-    expect(readServerJson({ server, _meta: {} }, 'f')(() => undefined)).toEqual({ command: 'npx', args: ['-y', 'x'] })
+    expect(readServerJson({ server, _meta: {} }, 'f')(() => [])).toEqual({ command: 'npx', args: ['-y', 'x'] })
   })
 
   it.each([
     [null, /^f is not a server\.json: /],
     [{ packages: [] }, /"name" must be a string/],
-    [{ name: 'x' }, /has nothing that can be started: its packages are none/],
+    [{ name: 'x' }, /has nothing that can be started: it has no packages\. It needs a package of one of npm, /],
     [
       { name: 'x', packages: [{ registryType: 'mcpb', identifier: 'x' }] },
-      /its packages are mcpb\. It needs one of npm, pypi, oci, nuget/,
+      /its packages are mcpb\. It needs a package of one of npm, pypi, oci, nuget/,
+    ],
+    [
+      { name: 'x', packages: [{ registryType: 'npm', identifier: 'x', transport: { type: 'streamable-http' } }] },
+      /its packages serve HTTP instead of stdio\. Start the server yourself, then add its address with --url\./,
     ],
     [{ name: 'x', packages: 7 }, /"packages" must be a list/],
   ])('refuses %j', (value, message) => {

@@ -24,6 +24,7 @@ const argument = object({
   type: v.optional(oneOf(['positional', 'named']), 'positional'),
   name: v.optional(string),
   valueHint: v.optional(string),
+  isRepeated: v.optional(boolean),
 })
 
 const remote = object({
@@ -69,7 +70,8 @@ export interface Question {
   readonly fallback: string | undefined
 }
 
-export type Answer = (question: Question) => string | undefined
+/** The values of an answer: none, one, or for an argument that may be repeated, several. */
+export type Answer = (question: Question) => readonly string[]
 
 /** How to start a server once its questions are answered. */
 export type Recipe = (answer: Answer) => ServerDefinition
@@ -79,7 +81,7 @@ export function listQuestions(recipe: Recipe): readonly Question[] {
   const questions = new Map<string, Question>()
   recipe((question) => {
     questions.set(`${question.kind} ${question.id}`, question)
-    return question.fallback
+    return question.fallback === undefined ? [] : [question.fallback]
   })
   return [...questions.values()]
 }
@@ -98,11 +100,16 @@ export function readServerJson(value: unknown, file: string, isRemote = false): 
   const remote = remotes.find(({ type }) => type === 'streamable-http' || type === 'http') ?? remotes[0]
   if (remote && (isRemote || !packaged)) return createRemoteRecipe(remote)
   if (packaged && !isRemote) return createPackageRecipe(packaged)
-  const kinds = packages.map(({ registryType }) => registryType).join(', ')
   if (isRemote) throw new UsageError(`${file} names no remote server.`)
-  throw new UsageError(
-    `${file} has nothing that can be started: its packages are ${kinds || 'none'}. It needs one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
-  )
+  throw new UsageError(`${file} has nothing that can be started: ${describeUnusable(packages)}`)
+}
+
+function describeUnusable(packages: readonly Package[]): string {
+  const wanted = `It needs a package of one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`
+  if (packages.length === 0) return `it has no packages. ${wanted}`
+  if (packages.some(({ registryType }) => RUNNERS.has(registryType)))
+    return 'its packages serve HTTP instead of stdio. Start the server yourself, then add its address with --url.'
+  return `its packages are ${packages.map(({ registryType }) => registryType).join(', ')}. ${wanted}`
 }
 
 interface Runner {
@@ -122,13 +129,15 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
 function createPackageRecipe(one: Package): Recipe {
   const runner = RUNNERS.get(one.registryType)
   if (!runner) throw new UsageError(`Packages from ${one.registryType} cannot be started.`)
+  const getId = createArgumentIds([...one.runtimeArguments, ...one.packageArguments])
   return (answer) => {
+    const fill = (argument: Argument): readonly string[] => toArguments(argument, getId(argument), answer)
     const env = answerAll(one.environmentVariables, 'env', answer)
-    const given = one.runtimeArguments.flatMap((argument) => toArguments(argument, answer))
+    const given = one.runtimeArguments.flatMap(fill)
     const own = given.filter((word) => !runner.start.includes(word))
     // A container gets only the variables it is explicitly given.
     const passed = one.registryType === 'oci' ? Object.keys(env).flatMap((name) => ['-e', name]) : []
-    const args = one.packageArguments.flatMap((argument) => toArguments(argument, answer))
+    const args = one.packageArguments.flatMap(fill)
     return {
       command: one.runtimeHint ?? runner.command,
       args: [...runner.start, ...own, ...passed, ...runner.toTarget(one), ...args],
@@ -164,25 +173,35 @@ function answerAll(
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     inputs.flatMap((input) => {
-      const value = answerInput(input, { id: input.name, kind }, answer)
+      const value = answerInput(input, { id: input.name, kind }, answer).at(-1)
       return value === undefined ? [] : [[input.name, value] as const]
     }),
   )
 }
 
-function toArguments(argument: Argument, answer: Answer): readonly string[] {
-  const { type, name, valueHint } = argument
-  const id = valueHint ?? name?.replace(/^-+/, '') ?? 'argument'
-  const value = answerInput(argument, { id, kind: 'argument' }, answer)
-  const isFlag = argument.format === 'boolean'
-  if (value === undefined || (isFlag && value !== 'true')) return []
-  if (type === 'positional' || name === undefined) return [value]
-  if (isFlag) return [name]
-  return [name, value]
+/** The names of the answers of arguments. Those that the description gives no name are numbered, so that each has its own answer. */
+function createArgumentIds(all: readonly Argument[]): (argument: Argument) => string {
+  const unnamed = all.filter(({ valueHint, name, value }) => (valueHint ?? name ?? value) === undefined)
+  return (argument) => {
+    const { valueHint, name } = argument
+    const id = valueHint ?? name?.replace(/^-+/, '')
+    return id ?? (unnamed.length > 1 ? `argument-${unnamed.indexOf(argument) + 1}` : 'argument')
+  }
 }
 
-function answerInput(input: Input, { id, kind }: Pick<Question, 'id' | 'kind'>, answer: Answer): string | undefined {
-  if (input.value !== undefined) return fillTemplate(input.value, input.variables ?? {}, answer)
+function toArguments(argument: Argument, id: string, answer: Answer): readonly string[] {
+  const { type, name } = argument
+  const values = answerInput(argument, { id, kind: 'argument' }, answer)
+  const isFlag = argument.format === 'boolean'
+  return (argument.isRepeated ? values : values.slice(-1)).flatMap((value) => {
+    if (isFlag && value !== 'true') return []
+    if (type === 'positional' || name === undefined) return [value]
+    return isFlag ? [name] : [name, value]
+  })
+}
+
+function answerInput(input: Input, { id, kind }: Pick<Question, 'id' | 'kind'>, answer: Answer): readonly string[] {
+  if (input.value !== undefined) return [fillTemplate(input.value, input.variables ?? {}, answer)]
   return answer(toQuestion(input, { id, kind }))
 }
 
@@ -193,7 +212,7 @@ function fillTemplate(text: string, variables: Readonly<Record<string, Variable>
     if (!Object.hasOwn(variables, id)) return whole
     const input = variables[id]
     if (!input) return whole
-    return input.value ?? answer(toQuestion(input, { id, kind: 'variable' })) ?? ''
+    return input.value ?? answer(toQuestion(input, { id, kind: 'variable' })).at(-1) ?? ''
   })
 }
 

@@ -82,6 +82,44 @@ describe('R52: texts that are not edited', () => {
   })
 })
 
+describe('R52: empty places that are filled', () => {
+  it.each([
+    ['json', '{"mcpServers": null}'],
+    ['json', '{}'],
+    ['json', 'null'],
+    ['yaml', '{}'],
+    ['yaml', '# mine\n{} # empty\n'],
+    ['yaml', '---\n{}\n'],
+    ['yaml', '~'],
+    ['yaml', 'null\n'],
+    ['yaml', 'mcpServers: ~'],
+    ['yaml', 'mcpServers: null # none yet\na: 1\n'],
+    ['yaml', 'mcpServers:\n  ~\na: 1\n'],
+    ['yaml', 'mcpServers:\na: 1\n'],
+    ['yaml', '{mcpServers: ~, a: 1}'],
+    ['yaml', '{a: 1}\n'],
+    ['toml', 'mcpServers = {} # none yet\na = 1\n'],
+  ] as const)('%s: %j', async (kind, text) => {
+    const format = await loadFormat(kind)
+    for (const isList of kind === 'yaml' ? [false, true] : [false]) {
+      const value = { ...ENTRY, name: 'foldout' }
+      const after = applyChange(format, text, { path: ['mcpServers'], isList, name: 'foldout', value })
+      const entries = isList ? [value] : { foldout: value }
+      expect(format.parse(after)).toEqual({
+        ...(text.includes('a: 1') || text.includes('a = 1') ? { a: 1 } : {}),
+        mcpServers: entries,
+      })
+      expect(/#.*/.exec(after)?.[0]).toBe(/#.*/.exec(text)?.[0])
+      expect(
+        getEntries(
+          format.parse(applyChange(format, after, { path: ['mcpServers'], isList, name: 'foldout', value: undefined })),
+          ['mcpServers'],
+        )?.size ?? 0,
+      ).toBe(0)
+    }
+  })
+})
+
 describe('R52: TOML with tables in its texts', () => {
   const text = (count: number): string => `[mcp_servers.a]\nx = '''\n${'[b]\n'.repeat(count)}'''\n[c]\n`
 
@@ -109,6 +147,13 @@ describe('R52: how an entry is written', () => {
     const value = { cmd: 'npx' }
     expect(applyChange(format, text, { path: ['extensions'], name: 'foldout', value })).toBe(
       'extensions:\n    foldout:\n        cmd: npx\n    # built in\n    developer:\n        type: builtin # kept\nGOOSE_MODEL: x\n',
+    )
+  })
+
+  it('in YAML, without an empty line where the file was empty', async () => {
+    const format = await loadFormat('yaml')
+    expect(applyChange(format, '{}\n', { path: ['extensions'], name: 'foldout', value: { cmd: 'npx' } })).toBe(
+      'extensions:\n  foldout:\n    cmd: npx\n',
     )
   })
 

@@ -15,7 +15,7 @@ export const tomlFormat: Format = {
   edit(text, { path, name, value, source }: Change) {
     const without = cutTables(text, [...path, name])
     if (value === undefined) return without
-    return append(without, source ?? stringify(nest([...path, name], value)))
+    return append(cutEmptyTable(without, path), source ?? stringify(nest([...path, name], value)))
   },
 
   extract(text, { path, name }) {
@@ -47,6 +47,12 @@ function append(text: string, content: string): string {
   const block = content.trimEnd().replaceAll(/\r?\n/g, eol)
   if (text.trim() === '') return `${text}${block}${eol}`
   return `${endLine(text)}${eol}${block}${eol}`
+}
+
+/** Cuts `mcp_servers = {}`, because nothing can be added to a table in braces. */
+function cutEmptyTable(text: string, path: Path): string {
+  const [key = ''] = path
+  return path.length === 1 ? text.replace(new RegExp(`^[ \\t]*"?${key}"?[ \\t]*=[ \\t]*\\{[ \\t]*\\}`, 'm'), '') : text
 }
 
 interface Header {

@@ -8,6 +8,7 @@ import {
   type Document,
   type Node,
   type Pair,
+  type Scalar,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
@@ -17,9 +18,10 @@ import { endLine, getStyle, indentLines, outdentLines, type Change, type Format,
 export const yamlFormat: Format = {
   parse: (text) => parse(text).toJS() as unknown,
 
-  edit(text, change) {
-    const document = parse(text)
+  edit(given, change) {
     const { path, isList = false, name, value } = change
+    const text = value === undefined ? given : makeRoom(given, change)
+    const document = parse(text)
     const pair = findPair(document, path)
     const found = pair && findEntry(pair.value, name, isList)
     const without = found ? cut(text, found) : text
@@ -110,6 +112,36 @@ function getLines(text: string, { start, end }: Pick<Member, 'start' | 'end'>): 
   return [from, lineEnd === -1 ? text.length : lineEnd + 1]
 }
 
+/** Writes empty places so that something can be added to them: a file `{}`, a key in braces, and the value `~` or `null`. */
+function makeRoom(text: string, { path, isList = false }: Change): string {
+  const document = parse(text)
+  const { contents } = document
+  const [key = ''] = path
+  if (isNull(contents) || (isFlow(contents) && contents.items.length === 0))
+    return replaceNode(text, contents, '').replace(/^\s*$/, '')
+  const empty = isList ? '[]' : '{}'
+  const pair = findPair(document, path)
+  if (!pair && isFlow(contents)) {
+    const start = contents.range?.[0] ?? 0
+    return `${text.slice(0, start + 1)}${JSON.stringify(key)}: ${empty}, ${text.slice(start + 1)}`
+  }
+  if (!pair || !isNull(pair.value)) return text
+  return replaceNode(text, pair.value, isFlow(contents) ? empty : '')
+}
+
+function isNull(node: unknown): node is Scalar {
+  return isScalar(node) && node.value === null
+}
+
+function isFlow(node: unknown): node is Container {
+  return (isMap(node) || isSeq(node)) && node.flow === true
+}
+
+function replaceNode(text: string, { range }: Node, content: string): string {
+  const [start = 0, end = start] = range ?? []
+  return `${text.slice(0, start)}${content}${text.slice(end)}`
+}
+
 /** Inserts the entry first, so that comments stay with the entries they describe. */
 function insert(text: string, { key, value }: Pair<Node, Node | null>, change: Change, column: number): string {
   const { eol, indent } = getStyle(text)
@@ -133,17 +165,10 @@ function insert(text: string, { key, value }: Pair<Node, Node | null>, change: C
 
 function appendContainer(text: string, { contents }: Document.Parsed, change: Change): string {
   const { eol, indent } = getStyle(text)
-  if (
-    change.path.length !== 1 ||
-    (contents !== null && !isEmptyScalar(contents) && !(isMap(contents) && !contents.flow))
-  )
+  if (change.path.length !== 1 || (contents !== null && !isNull(contents) && !(isMap(contents) && !contents.flow)))
     throw new Error('There is no place for a new key.')
   const key = stringify(Object.fromEntries([[change.path[0], null]]), { nullStr: '' }).trimEnd()
   return `${endLine(text)}${key}${eol}${toLines(change, indent.length, indent.length, eol)}`
-}
-
-function isEmptyScalar(node: unknown): boolean {
-  return isScalar(node) && node.value === null
 }
 
 function getColumn(text: string, offset: number): number {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../../gateway/config/config.ts'
+import { isCode, readGatewayConfig } from '../../gateway/config/read-config.ts'
 import type { ClientDescription, Scope, ServerMap } from '../client.ts'
 import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
 import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
@@ -76,7 +77,7 @@ export async function installGateway(request: InstallRequest): Promise<InstallRe
 /**
  * The configuration to serve.
  *
- * @throws UsageError if it is the client's own file: the gateway cannot be a server of itself.
+ * @throws UsageError if the gateway cannot read it, or if it is the client's own file: the gateway cannot be a server of itself.
  */
 export async function chooseConfig(
   { client, config: named, where }: Pick<InstallRequest, 'client' | 'config' | 'where'>,
@@ -87,6 +88,8 @@ export async function chooseConfig(
     throw new UsageError(
       `${config} is the file of ${client.title} itself, so the gateway would have to start itself. Name another configuration: --config <file>.`,
     )
+  // Code is not run to check it.
+  if (existsSync(config) && !isCode(config)) await readGatewayConfig([config])
   return config
 }
 
@@ -185,7 +188,7 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
   const failure = own && (await installByCommand(plan, own, { request, state }))
   const by = own && failure === undefined ? ('command' as const) : ('file' as const)
   if (by === 'file') await installByFile(plan, { request, state })
-  if (failure !== undefined) result.notes.push(`The client's own command failed: ${failure}`)
+  if (failure !== undefined) result.notes.push(`Its own command failed (${failure}), so the file was edited instead.`)
   return { ...result, backup, by, released: await releaseOther(plan, state, false), status: 'installed' }
 }
 

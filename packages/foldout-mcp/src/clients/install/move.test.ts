@@ -59,7 +59,9 @@ describe('R52: moving servers', () => {
     await writeFile(join(machine.where.project, 'foldout.config.ts'), 'export default {}')
     await expect(machine.install('cursor', { isMove: true })).rejects.toThrow('is code')
     await writeFile(join(machine.where.project, 'broken.json'), '{')
-    await expect(machine.install('cursor', { isMove: true, config: 'broken.json' })).rejects.toThrow('was not changed')
+    await expect(machine.install('cursor', { isMove: true, config: 'broken.json' })).rejects.toThrow(
+      'is not valid JSON',
+    )
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 })

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import type { ClientDescription, Scope } from '../client.ts'
-import { mergeServers, type FoundServer } from '../collect.ts'
+import { mergeServers, switchOff, type FoundServer } from '../collect.ts'
 import { isObject } from '../documents/document.ts'
 import { getOrigin, isFoldout, readEntry } from '../entries.ts'
 import { followLinks } from '../files.ts'
 import { readConfigServers, toPortable, toWritten } from '../gateway-config.ts'
 import type { Whereabouts } from '../places.ts'
+import { readSwitches } from '../switched-off.ts'
 import type { ConfigRecord, MovedServer, Receipt, State } from '../state.ts'
 import { isSameEntry } from './undo.ts'
 
@@ -66,7 +67,7 @@ interface Previous {
  */
 export async function planMove(request: MoveRequest, context: MoveContext): Promise<Move> {
   const { config, earlier, state } = context
-  const readable = listReadable(request, context)
+  const readable = await listReadable(request, context)
   const chosen = readable.filter(({ before }) => request.isMove === true || before !== undefined)
   const left = readable.filter((server) => !chosen.includes(server)).map(({ source }) => source.name)
   const isSameConfig = earlier?.config === (await followLinks(config))
@@ -118,14 +119,17 @@ async function planAddition(
   }
 }
 
-function listReadable({ client, scope, where, name }: MoveRequest, context: MoveContext): readonly Readable[] {
+async function listReadable(request: MoveRequest, context: MoveContext): Promise<readonly Readable[]> {
+  const { client, scope, where, name } = request
   const { root, entries, earlier } = context
-  const origin = getOrigin(root, scope, where)
+  const findSwitch = await readSwitches(client, scope === 'project' ? ['user', 'project'] : [scope], where)
+  const origin = getOrigin(root, { client, scope, where })
   return [...entries].flatMap(([key, entry]) => {
     const read = readEntry(entry, origin)
     if (key === name || 'reason' in read || isFoldout(read.definition)) return []
     const before = earlier?.moved.find((server) => server.name === key && isSameEntry(entry, server.entry))
-    return [{ entry, before, source: { client: client.name, file: '', name: key }, ...read }]
+    const source = { client: client.name, file: '', name: key }
+    return [{ entry, before, source, ...switchOff(read, findSwitch(key, scope)) }]
   })
 }
 

@@ -1,6 +1,5 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import spawn from 'cross-spawn'
+import { findProgram, startProgram } from '../../system/programs.ts'
+import { killTree } from '../../system/tree.ts'
 import type { ClientDescription, Scope } from '../client.ts'
 import type { Launch } from '../entries.ts'
 import { OWN_COMMAND_TIMEOUT_MS } from '../limits.ts'
@@ -27,7 +26,8 @@ export function findOwnCommand(
 ): OwnCommandLine | undefined {
   // A name that looks like an option would be read as one.
   if (!own?.scopes.includes(scope) || name.startsWith('-')) return undefined
-  const program = findProgram(own.program, where)
+  const { env, platform, project } = where
+  const program = findProgram(own.program, { env, platform, folder: project })
   if (program === undefined) return undefined
   const values: Readonly<Record<string, readonly string[]>> = {
     '{name}': [name],
@@ -42,14 +42,18 @@ export function findOwnCommand(
 /** Runs a client's own program. Returns its output if it failed. */
 export function runOwnCommand({ program, args }: OwnCommandLine, where: Whereabouts): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const child = spawn(program, [...args], { cwd: where.project, env: where.env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const timer = setTimeout(() => child.kill('SIGKILL'), OWN_COMMAND_TIMEOUT_MS)
+    const child = startProgram(program, args, { cwd: where.project, env: where.env, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     const listen = (chunk: Buffer): void => {
       said = `${said}${chunk.toString('utf8')}`.slice(-500)
     }
     child.stdout?.on('data', listen)
     child.stderr?.on('data', listen)
+    const timer = setTimeout(() => {
+      void killTree(child)
+      // Not when its output closes: what it has started may keep that open.
+      resolve(`it did not finish within ${OWN_COMMAND_TIMEOUT_MS / 1_000} seconds`)
+    }, OWN_COMMAND_TIMEOUT_MS)
     const end = (failure: string | undefined): void => {
       clearTimeout(timer)
       resolve(failure)
@@ -57,21 +61,4 @@ export function runOwnCommand({ program, args }: OwnCommandLine, where: Whereabo
     child.on('error', (error) => end(error.message))
     child.on('close', (code) => end(code === 0 ? undefined : said.trim() || `it exited with ${code}`))
   })
-}
-
-function findProgram(name: string, { env, platform }: Whereabouts): string | undefined {
-  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  const endings = platform === 'win32' ? ['.exe', '.cmd', '.bat'] : ['']
-  return folders
-    .flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
-    .find((file) => isProgram(file))
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
 }

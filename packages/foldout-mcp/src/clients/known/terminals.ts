@@ -1,4 +1,4 @@
-import type { ClientDescription } from '../client.ts'
+import type { ClientDescription, Scope, Switches } from '../client.ts'
 
 const COMMON = { path: ['mcpServers'], shape: {} } as const
 const TOML_TABLE = { path: ['mcp_servers'], shape: {} } as const
@@ -9,16 +9,49 @@ const OPENCODE_MAPS = [
   { path: ['mcp', 'servers'], shape: OPENCODE_SHAPE },
 ] as const
 
+const CLAUDE_STATE = '{CLAUDE_CONFIG_DIR|~}/.claude.json'
+
+/** The user's state has both lists for each project; settings have only the list for `.mcp.json`. */
+const CLAUDE_SWITCHES: readonly Switches[] = [
+  { scope: 'project', files: [CLAUDE_STATE], path: ['projects', '{project}', 'disabledMcpServers'], rule: 'denied' },
+  {
+    scope: 'project',
+    files: [CLAUDE_STATE],
+    path: ['projects', '{project}', 'disabledMcpjsonServers'],
+    rule: 'denied',
+    of: 'project',
+  },
+  {
+    scope: 'project',
+    files: ['.claude/settings.local.json', '.claude/settings.json', '{CLAUDE_CONFIG_DIR|~/.claude}/settings.json'],
+    path: ['disabledMcpjsonServers'],
+    rule: 'denied',
+    of: 'project',
+  },
+]
+
+const listGeminiSwitches = (scope: Scope, file: string): readonly Switches[] => [
+  { scope, files: [file], path: ['mcp', 'excluded'], rule: 'denied' },
+  { scope, files: [file], path: ['mcp', 'allowed'], rule: 'allowed' },
+]
+
+const GEMINI_SWITCHES: readonly Switches[] = [
+  ...listGeminiSwitches('user', '~/.gemini/settings.json'),
+  ...listGeminiSwitches('project', '.gemini/settings.json'),
+  { scope: 'user', files: ['~/.gemini/mcp-server-enablement.json'], path: [], rule: 'enabled' },
+]
+
 /** Terminal agents. */
 export const TERMINALS: readonly ClientDescription[] = [
   {
     name: 'claude-code',
     title: 'Claude Code',
     format: 'json',
-    user: ['{CLAUDE_CONFIG_DIR|~}/.claude.json'],
+    user: [CLAUDE_STATE],
     project: ['.mcp.json'],
     maps: [{ path: ['mcpServers'], shape: { fixed: { type: 'stdio' } } }],
     ofProject: [['projects', '{project}', 'mcpServers']],
+    switches: CLAUDE_SWITCHES,
     own: {
       program: 'claude',
       scopes: ['user', 'project'],
@@ -45,6 +78,8 @@ export const TERMINALS: readonly ClientDescription[] = [
     user: ['~/.gemini/settings.json'],
     project: ['.gemini/settings.json'],
     maps: [COMMON],
+    switches: GEMINI_SWITCHES,
+    hasBareVariables: true,
     own: {
       program: 'gemini',
       scopes: ['user', 'project'],

@@ -1,0 +1,44 @@
+import type { ClientDescription, Scope, Switches } from './client.ts'
+import { getAt, isObject, loadFormat } from './documents/document.ts'
+import { findFile } from './files.ts'
+import { expandPlaces, fillProject, type Whereabouts } from './places.ts'
+
+/** The file in which the user has switched a server off; undefined if it is on. The scope is the one of the file with the server. */
+export type FindSwitch = (server: string, scope: Scope) => string | undefined
+
+/** Reads where the user has switched servers of a client off, apart from their own entries. */
+export async function readSwitches(
+  { switches = [] }: ClientDescription,
+  scopes: readonly Scope[],
+  where: Whereabouts,
+): Promise<FindSwitch> {
+  const wanted = switches.filter(({ scope }) => scopes.includes(scope))
+  const read = await Promise.all(
+    wanted.map(async (one) =>
+      Promise.all(expandPlaces(one.files, where).map(async (file) => ({ ...one, file, root: await readRoot(file) }))),
+    ),
+  )
+  const all = read.flat().map(({ root, path, ...one }) => ({ ...one, value: getAt(root, fillProject(path, where)) }))
+  return (server, scope) =>
+    all.find(({ of, value, rule }) => (of === undefined || of === scope) && RULES[rule](value, server))?.file
+}
+
+const RULES: Readonly<Record<Switches['rule'], (value: unknown, server: string) => boolean>> = {
+  denied: (value, server) => Array.isArray(value) && value.includes(server),
+  allowed: (value, server) => Array.isArray(value) && value.length > 0 && !value.includes(server),
+  // Gemini CLI writes the names in lower case.
+  enabled: (value, server) => {
+    const own = getAt(value, [server.trim().toLowerCase()])
+    return isObject(own) && own['enabled'] === false
+  },
+}
+
+/** A file that cannot be read switches nothing off. If it also has servers, its problem is reported with them. */
+async function readRoot(file: string): Promise<unknown> {
+  try {
+    const { text = '' } = await findFile(file)
+    return (await loadFormat('json')).parse(text)
+  } catch {
+    return undefined
+  }
+}
