@@ -48,11 +48,77 @@ describe('R58 foldout completion', () => {
     [['foldout', 'import', '--client', 'z'], ['zed']],
     [['foldout', 'fleet', 'app'], ['approve']],
     [['foldout', 'help', 'ser'], ['serve']],
+    [
+      ['foldout', 'completion', "''"],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [
+      ['foldout', 'completion', '-'],
+      ['--json', '-h', '--help'],
+    ],
+    [
+      ['foldout', 'pins', "''"],
+      ['-c', '--config', '--store', '--data', '--json', '-h', '--help'],
+    ],
+    [['foldout', 'serve', '--expose', '=', 'm'], ['meta-tool']],
+    [
+      ['foldout', 'simulate', '--cache', '='],
+      ['none', 'anthropic', 'openai'],
+    ],
+    [
+      ['foldout', 'audit', '--outcome', 'o'],
+      ['ok', 'over quota'],
+    ],
   ])('completes %j in bash', async (words, expected) => {
     const { stdout: script } = await complete('bash')
     const ask = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: '/' })
     expect(stdout.trim().split('\n')).toEqual(expected)
+  })
+
+  it.skipIf(!isInstalled('fish'))('completes values with spaces in fish', async () => {
+    const { stdout: script } = await complete('fish')
+    const ask = "complete -C 'foldout audit --outcome o' | string split -f 1 \\t"
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: '/' })
+    expect(stdout.trim().split('\n')).toEqual(['ok', 'over quota'])
+  })
+
+  it.skipIf(!isInstalled('fish')).each([
+    ['foldout call ', []],
+    ['foldout remove ', []],
+    ['foldout tools --timeout ', []],
+    ['foldout tools ', []],
+    ['foldout tools --config ', ['my servers.json']],
+    ['foldout replay ', ['my servers.json']],
+    ['foldout add a -- ', ['my servers.json']],
+  ])('offers files in fish only where they are meant: %s', async (line, expected) => {
+    const { stdout: script } = await complete('fish')
+    const folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
+    writeFileSync(join(folder, 'my servers.json'), '')
+    const ask = `complete -C '${line}' | string split -f 1 \\t`
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: folder })
+    await removeFolder(folder)
+    expect(stdout.split('\n').filter((word) => word !== '')).toEqual(expected)
+  })
+
+  it.skipIf(!isInstalled('bash')).each([
+    [['foldout', 'call', 'my'], ''],
+    [['foldout', 'tools', '--timeout', 'my'], ''],
+    [['foldout', 'replay', 'my'], 'my servers.json'],
+  ])('offers files in bash only where they are meant: %j', async (words, expected) => {
+    const { stdout: script } = await complete('bash')
+    const folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
+    writeFileSync(join(folder, 'my servers.json'), '')
+    const ask = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: folder })
+    await removeFolder(folder)
+    expect(stdout.trim()).toBe(expected)
+  })
+
+  it('escapes values with spaces in zsh', async () => {
+    expect((await complete('zsh')).stdout).toContain(
+      String.raw`'*--outcome=[how the call ended]:value:(ok error denied not\ approved over\ quota `,
+    )
   })
 
   it.skipIf(!isInstalled('bash'))('completes names of files with spaces in bash', async () => {

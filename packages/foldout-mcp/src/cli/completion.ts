@@ -34,8 +34,11 @@ interface DescribedCommand {
   readonly name: string
   readonly description: string
   readonly options: readonly DescribedOption[]
-  /** The possible arguments. If empty, the shell offers files. */
+  readonly takesArguments: boolean
+  /** The possible arguments, if they are known. */
   readonly arguments: readonly string[]
+  /** Whether an argument may be a file. */
+  readonly takesFiles: boolean
 }
 
 interface DescribedOption {
@@ -43,9 +46,14 @@ interface DescribedOption {
   readonly flags: readonly string[]
   readonly description: string
   readonly takesValue: boolean
-  /** The possible values. If empty, the shell offers files. */
+  /** The possible values, if they are known. */
   readonly values: readonly string[]
+  /** Whether the value is a file or a folder. */
+  readonly takesFiles: boolean
 }
+
+/** What the help calls arguments and values that are files. A command line may contain files, too. */
+const FILES: ReadonlySet<string> = new Set(['file', 'folder', 'module', 'recording', 'queries', 'target', 'command'])
 
 /** Derives the description from the program itself, so that new commands are completed without a change here. */
 function describeCommands(program: Command, clients: readonly string[]): readonly DescribedCommand[] {
@@ -57,20 +65,39 @@ function describeCommands(program: Command, clients: readonly string[]): readonl
       name: command.name(),
       description: command.description(),
       options: [...command.options.map((option) => describeOption(option, clients)), HELP],
+      takesArguments: command.commands.length + command.registeredArguments.length > 0,
       arguments: [...command.commands.map((inner) => inner.name()), ...args],
+      takesFiles: command.registeredArguments.some((argument) => FILES.has(argument.name())),
     }
   })
   const names = commands.map(({ name }) => name)
-  return [...commands, { name: 'help', description: 'show the help of a command', options: [], arguments: names }]
+  return [
+    ...commands,
+    {
+      name: 'help',
+      description: 'show the help of a command',
+      options: [],
+      takesArguments: true,
+      arguments: names,
+      takesFiles: false,
+    },
+  ]
 }
 
-const HELP: DescribedOption = { flags: ['-h', '--help'], description: 'display help', takesValue: false, values: [] }
+const HELP: DescribedOption = {
+  flags: ['-h', '--help'],
+  description: 'display help',
+  takesValue: false,
+  values: [],
+  takesFiles: false,
+}
 
 function describeOption(option: Option, clients: readonly string[]): DescribedOption {
   const { short, long, description, required, optional, argChoices = [] } = option
   const flags = [short, long].filter((flag) => flag !== undefined)
   const values = option.flags === '--client <name>' ? clients : argChoices
-  return { flags, description, takesValue: required || optional, values }
+  const [, value = ''] = /[<[]([^>\]]*)/.exec(option.flags) ?? []
+  return { flags, description, takesValue: required || optional, values, takesFiles: FILES.has(value) }
 }
 
 const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish }
@@ -80,8 +107,9 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** Names of files may contain spaces. */
-const COMPLETE_FILES = `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$current"))`
+/** Lines that complete the current word with one of the words of a variable, or with the name of a file. Either may contain spaces. */
+const COMPLETE_WORDS = `COMPREPLY=($(compgen -W "$words" -- "$current"))`
+const COMPLETE_FILES = `COMPREPLY=($(compgen -f -- "$current"))`
 
 function formatBash(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name }) => name)
@@ -90,19 +118,27 @@ function formatBash(commands: readonly DescribedCommand[]): string {
       .filter(({ takesValue }) => takesValue)
       .map((option) => {
         const patterns = option.flags.map((flag) => `${command.name}:${flag}`).join('|')
-        return `    ${patterns}) ${formatReply(option.values)} ;;`
+        const files = option.takesFiles ? `${COMPLETE_FILES}; ` : ''
+        const reply = option.values.length === 0 ? files : `words=${quoteWords(option.values)}; ${COMPLETE_WORDS}; `
+        return `    ${patterns}) ${reply}return ;;`
       }),
   )
   const words = commands.map((command) => {
     const flags = command.options.flatMap((option) => option.flags)
-    return `    ${command.name}) words=${quote([...flags, ...command.arguments].join(' '))} ;;`
+    const offered = command.takesArguments ? command.arguments : flags
+    const files = command.takesFiles ? ' files=1' : ''
+    return `    ${command.name}) flags=${quoteWords(flags)} words=${quoteWords(offered)}${files} ;;`
   })
   return `# foldout completion for bash: source <(foldout completion bash)
 _foldout() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words=''
+  local IFS=$'\\n' command="\${COMP_WORDS[1]}" flags='' words='' files=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  # Bash splits --option=value into three words.
+  if [ "$current" = '=' ]; then current=''; elif [ "$previous" = '=' ]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W ${quote(`${names.join(' ')} --help --version`)} -- "$current"))
+    words=${quoteWords([...names, '--help', '--version'])}
+    ${COMPLETE_WORDS}
     return
   fi
   case "$command:$previous" in
@@ -111,28 +147,35 @@ ${values.join('\n')}
   case "$command" in
 ${words.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [ "\${#COMPREPLY[@]}" -eq 0 ]; then ${COMPLETE_FILES}; fi
+  case "$current" in -*) words="$flags" ;; esac
+  ${COMPLETE_WORDS}
+  if [ "\${#COMPREPLY[@]}" -eq 0 ] && [ -n "$files" ]; then ${COMPLETE_FILES}; fi
 }
 complete -o filenames -o bashdefault -F _foldout foldout
 `
 }
 
-function formatReply(values: readonly string[]): string {
-  if (values.length === 0) return `${COMPLETE_FILES}; return`
-  return `COMPREPLY=($(compgen -W ${quote(values.join(' '))} -- "$current")); return`
+/** A list of words for `compgen`, one on each line. */
+function quoteWords(words: readonly string[]): string {
+  return `$'${words.map((word) => word.replaceAll(/[\\']/g, String.raw`\$&`)).join(String.raw`\n`)}'`
 }
 
 function formatZsh(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, description }) => `    ${quote(`${escapeZsh(name)}:${description}`)}`)
-  const cases = commands.map(({ name, options, arguments: given }) => {
-    const specs = options.flatMap(({ flags, description, takesValue, values }) =>
+  const offer = (words: readonly string[], takesFiles: boolean): string => {
+    if (words.length > 0) return `(${words.map(escapeSpaces).join(' ')})`
+    return takesFiles ? '_files' : ' '
+  }
+  const cases = commands.map(({ name, options, arguments: given, takesFiles: isFile }) => {
+    const specs = options.flatMap(({ flags, description, takesValue, values, takesFiles }) =>
       flags.map((flag) => {
-        const value = values.length === 0 ? ':value:_files' : `:value:(${values.join(' ')})`
-        return quote(`*${flag}[${escapeZsh(description)}]${takesValue ? value : ''}`)
+        const value = `:value:${offer(values, takesFiles)}`
+        // The value of a long option may also follow an equals sign.
+        const name = takesValue && flag.startsWith('--') ? `${flag}=` : flag
+        return quote(`*${name}[${escapeZsh(description)}]${takesValue ? value : ''}`)
       }),
     )
-    const rest = given.length === 0 ? '*:argument:_files' : `*:argument:(${given.join(' ')})`
+    const rest = `*:argument:${offer(given, isFile)}`
     return `    ${name}) _arguments ${[...specs, quote(rest)].join(' ')} ;;`
   })
   return `#compdef foldout
@@ -157,6 +200,10 @@ if [ "$funcstack[1]" = "_foldout" ]; then _foldout "$@"; else compdef _foldout f
 `
 }
 
+function escapeSpaces(text: string): string {
+  return text.replaceAll(' ', String.raw`\ `)
+}
+
 /** Escapes colons and brackets, which would end a part of the description. */
 function escapeZsh(text: string): string {
   return text.replaceAll(/[\\:[\]]/g, String.raw`\$&`)
@@ -166,17 +213,20 @@ function formatFish(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, description }) =>
     ['complete -c foldout -n __fish_use_subcommand -f -a', name, '-d', quoteFish(description)].join(' '),
   )
-  const others = commands.flatMap(({ name, options, arguments: given }) => {
+  const others = commands.flatMap(({ name, options, arguments: given, takesFiles }) => {
     const only = `complete -c foldout -n ${quoteFish(`__fish_seen_subcommand_from ${name}`)}`
     const flags = options.map((option) => {
       const spelled = option.flags.map((flag) =>
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
       )
-      const list = option.values.length === 0 ? [] : ['-x', '-a', quoteFish(option.values.join(' '))]
-      const value = option.takesValue && list.length === 0 ? ['-r'] : list
+      const list = option.values.length === 0 ? [] : ['-x', '-a', quoteFish(option.values.map(escapeSpaces).join(' '))]
+      // A file is offered even if the command takes none.
+      const other = option.takesFiles ? ['-r', '-F'] : ['-x']
+      const value = option.takesValue && list.length === 0 ? other : list
       return [only, ...spelled, ...value, '-d', quoteFish(option.description)].join(' ')
     })
-    return given.length === 0 ? flags : [...flags, `${only} -f -a ${quoteFish(given.join(' '))}`]
+    const noFiles = takesFiles ? [] : [`${only} -f`]
+    return given.length === 0 ? [...flags, ...noFiles] : [...flags, `${only} -f -a ${quoteFish(given.join(' '))}`]
   })
   return `# foldout completion for fish\n${[...names, ...others].join('\n')}\n`
 }

@@ -1,16 +1,19 @@
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { EXIT } from './exit-codes.ts'
 import {
+  createServerFilter,
   describeUnapproved,
   getConfigFiles,
   getGatewayOptions,
+  noteFailure,
   type ServerOptions,
   type Surroundings,
 } from './session.ts'
 import { createProgress } from './progress.ts'
-import { createStyler, formatCount, toLine, toLines } from './text.ts'
+import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
 
 /** The outcome of trying a server. */
 interface Examined {
@@ -44,6 +47,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
   const reported: { readonly server: string | undefined; readonly message: string }[] = []
   const begun = performance.now()
   const times = new Map<string, number>()
+  const failures = new Map<string, string>()
   // No server counts as required here: the point is to report on all of them.
   const servers = config.servers.map((server) => ({ ...server, isRequired: false }))
   const gateway = await createGateway(
@@ -52,6 +56,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
       ...getGatewayOptions(options, env),
       isFresh: true,
       onEvent(event) {
+        noteFailure(failures, event)
         if (event.type === 'problem') reported.push(event)
         if (event.type === 'server/unapproved')
           reported.push({ server: event.server, message: describeUnapproved(event) })
@@ -66,10 +71,12 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
       () => `Starting ${formatCount(servers.length, 'server')}, ${times.size} tried`,
       () => untilAborted(gateway.ready(), signal),
     )
-    const catalog = await gateway.getCatalog()
+    const catalog = await gateway.getCatalog(dropUndefined({ preset: options.preset }))
+    const isIncluded = createServerFilter(config, options)
     const invalid = config.invalid.map(({ name, reason }) => toFailure(name, reason))
-    const tried = gateway.servers.map(({ name, state, tools }): Examined => {
-      if (state.type === 'failed') return toFailure(name, state.reason)
+    const tried = gateway.servers.map(({ name, tools }): Examined => {
+      const failure = failures.get(name)
+      if (failure !== undefined) return toFailure(name, failure)
       const broken = catalog.broken.filter(({ source }) => source === name)
       const doubtful = catalog.tools.filter(({ source, problem }) => source === name && problem !== undefined)
       const problems = [
@@ -80,7 +87,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
       return { name, isWorking: true, startMs: times.get(name), tools: tools ?? 0, problems }
     })
     const problems = reported.filter(({ server }) => server === undefined).map(({ message }) => message)
-    return { servers: [...invalid, ...tried], problems }
+    return { servers: [...invalid, ...tried].filter(({ name }) => isIncluded(name)), problems }
   } finally {
     await gateway.close()
   }
@@ -100,7 +107,7 @@ function toFailure(name: string, reason: string): Examined {
 /** Suggests a fix for the most common failures. */
 const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
   // This message already names the fix.
-  [/foldout log(?:in|out)|in "headers"/, undefined],
+  [/foldout log(?:in|out)|in "headers"|^The (?:certificate of the )?server\b/, undefined],
   [
     /^Its command was not found/,
     'Install it, or use the full path: desktop apps often have a shorter PATH than your shell.',
@@ -115,6 +122,10 @@ const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
   ],
   [/gave no answer within/, 'Try a longer --timeout. The first start may have to download a package.'],
   [/^It (?:was )?ended/, 'Run its command in a terminal to see more.'],
+  [
+    /^It answered with HTTP (?:400|404|405)\b/,
+    'Check that its URL is the one of an MCP server. It often ends with /mcp or /sse.',
+  ],
   [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server is running and that its URL is right.'],
   [
     /401|403|[Uu]nauthorized/,
@@ -129,7 +140,7 @@ function advise(reason: string): string | undefined {
 function formatAll({ servers, problems: others }: Examination, { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
   const indent = (problems: readonly string[]): readonly string[] =>
-    problems.flatMap((problem) => toLines(problem).map((line) => `  ${line}`))
+    problems.flatMap((problem) => toLines(problem).flatMap((line) => wrapWhole(line, stdout.columns, '  ')))
   const lines = servers.flatMap(({ name, isWorking, startMs, tools, problems }) => {
     const head = isWorking
       ? `${style('bold', toLine(name))}: works, ${tools} ${tools === 1 ? 'tool' : 'tools'}, started in ${startMs ?? 0} ms`

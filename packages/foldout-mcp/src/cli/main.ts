@@ -12,7 +12,7 @@ import { addPromptCommands } from './prompts/commands.ts'
 import { addSignInCommands } from './sign-in/commands.ts'
 import { addTrafficCommands } from './traffic/commands.ts'
 import type { Surroundings } from './session.ts'
-import { toLine, toPrintable } from './text.ts'
+import { toLine, toPrintable, wrapWhole } from './text.ts'
 
 /** Every command, in the order of the help. Each group loads its implementation only when one of its commands runs. */
 const COMMANDS: readonly AddCommands[] = [
@@ -45,7 +45,8 @@ Start here:
 
 Run foldout <command> --help for a command’s options and examples.`
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** The last one is for Ctrl+Break on Windows. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const
 
 /** The `foldout` program: reads the command line, runs a command and exits with its code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -62,9 +63,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   // Clients may stop reading what a gateway reports. That is no reason to end it.
   stderr.on('error', () => {})
   const code = await runCommand(argv, { stdout, stderr, env, signal: stop.signal, version: readVersion() })
-  await flush(stdout)
+  await flush(stdout, stop.signal)
   if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
-  await flush(stderr)
+  await flush(stderr, stop.signal)
   process.exit(lost ? EXIT.failed : code)
 }
 
@@ -86,7 +87,7 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     const isUsage = error instanceof CommanderError || error instanceof UsageError
     const exitCode = isUsage ? EXIT.usage : EXIT.failed
     // Commander has already printed its own errors.
-    if (!(error instanceof CommanderError)) surroundings.stderr.write(formatError(error))
+    if (!(error instanceof CommanderError)) surroundings.stderr.write(formatError(error, surroundings.stderr.columns))
     if (asksForJson(argv)) surroundings.stdout.write(formatJsonError(error, exitCode))
     return exitCode
   }
@@ -117,10 +118,13 @@ function formatJsonError(error: unknown, exitCode: number): string {
 }
 
 /** Usage errors are this program's own texts, and may have several lines. */
-function formatError(error: unknown): string {
+function formatError(error: unknown, columns?: number): string {
   const text = error instanceof Error ? error.message : String(error)
-  if (!(error instanceof UsageError || error instanceof CommanderError)) return `${toLine(text)}\n`
-  return `${text.split('\n').map(toPrintable).join('\n')}\n`
+  const isOwn = error instanceof UsageError || error instanceof CommanderError
+  const lines = isOwn ? text.split('\n').map(toPrintable) : [toLine(text)]
+  // Lists keep their columns.
+  const wrapped = lines.flatMap((line) => (line.startsWith(' ') ? [line] : wrapWhole(line, columns)))
+  return `${wrapped.join('\n')}\n`
 }
 
 /** The program with its commands, or some of them. */
@@ -142,6 +146,8 @@ export function createProgram(
     })
     // Without "[options]" on each line, the descriptions fit beside the commands.
     .configureHelp({
+      // Below 40 columns, descriptions would be broken within words.
+      minWidthToWrap: 20,
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
     })
     .showHelpAfterError('(Run foldout --help to list the commands.)')
@@ -163,9 +169,15 @@ function nameHelp(command: Command, line: string): void {
   for (const inner of command.commands) nameHelp(inner, `${line} ${inner.name()}`)
 }
 
-/** Waits until everything written to a stream has left the process. */
-function flush(stream: NodeJS.WriteStream): Promise<void> {
+/** How long the reader of the output has to read the rest of it after the program was told to stop. */
+const LAST_READ_MS = 1_000
+
+/** Waits until everything written to a stream has left the process. A reader that has stopped reading may never let it. */
+function flush(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    const giveUp = (): void => void setTimeout(resolve, LAST_READ_MS)
+    if (stop.aborted) giveUp()
+    else stop.addEventListener('abort', giveUp, { once: true })
     // The error that destroyed it may not have been reported yet.
     if (!stream.writable || stream.destroyed) setImmediate(resolve)
     else stream.write('', () => resolve())

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
@@ -129,6 +130,26 @@ describe('foldout serve', () => {
     writeConfig({ shop: [REFUND] }, { expose: 'all' })
     await vi.waitFor(async () => expect(await listNames(client)).toEqual(['read_result', 'refund_order']), WAIT)
     expect(child.exitCode).toBeNull()
+  })
+
+  it('stops when it is told to, even if its client has stopped reading', async () => {
+    writeConfig({ shop: [{ ...REFUND, description: 'Refunds. '.repeat(10_000) }] }, { expose: 'all' })
+    const child = spawn(process.execPath, getArguments())
+    closing.push(async () => {
+      if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit')
+    })
+    const send = (id: number, method: string, params: object = {}): void =>
+      void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    const clientInfo = { name: 'raw', version: '1' }
+    send(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+    await once(child.stdout, 'data')
+    child.stdout.pause()
+    for (let id = 1; id <= 30; id++) send(id, 'tools/list')
+    child.stdin.end()
+    await delay(1_000)
+    expect(child.exitCode).toBeNull()
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 
   it('also serves over HTTP, even with empty standard input, until it is told to stop', async () => {

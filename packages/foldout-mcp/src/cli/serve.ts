@@ -19,7 +19,7 @@ import {
   type EncoderOptions,
   type Surroundings,
 } from './session.ts'
-import { formatCount, toLine } from './text.ts'
+import { formatCount, toLine, formatSentences, type Stream } from './text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     if (options.http !== undefined) {
       const { url } = await gateway.http({ port: options.http })
       stderr.write(`Serving ${describeServers(gateway)} at ${url}\n${listPresets(url, config)}`)
-    } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway))
+    } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway, stderr))
     if (options.http === undefined || !stdin.isTTY) {
       const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
       // A service often starts with standard input already at its end, which must not stop it.
@@ -109,13 +109,15 @@ function listPresets(url: string, { presets }: GatewayConfig): string {
 }
 
 /** Someone who starts the gateway by hand would otherwise see nothing at all. */
-function formatTerminalHelp(gateway: Gateway): string {
-  return [
-    `Serving ${describeServers(gateway)} over standard input and output, for an MCP client.`,
-    'Clients start this command themselves, after: foldout install <client>',
-    'To serve over HTTP: foldout serve --http 8414. To stop: Ctrl+C.',
-    '',
-  ].join('\n')
+function formatTerminalHelp(gateway: Gateway, stream: Stream): string {
+  return formatSentences(
+    [
+      `Serving ${describeServers(gateway)} over standard input and output, for an MCP client.`,
+      'Clients start this command themselves, after: foldout install <client>',
+      'To serve over HTTP: foldout serve --http 8414. To stop: Ctrl+C.',
+    ],
+    stream,
+  )
 }
 
 /** Loads the recorder only if traffic is recorded. */

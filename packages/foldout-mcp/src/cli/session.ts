@@ -8,10 +8,11 @@ import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
 import { dropUndefined } from '../gateway/fields.ts'
+import { includesServer } from '../gateway/serve/view.ts'
 import { getCacheFolder } from '../gateway/surroundings.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { createStyler, formatCount, toLine, toLines, type Stream } from './text.ts'
+import { createStyler, formatCount, toLine, toLines, wrapWhole, type Stream } from './text.ts'
 
 /** The environment of a command. Tests pass their own. */
 export interface Surroundings {
@@ -64,30 +65,35 @@ export async function withServers<Result>(
   const config = await readGatewayConfig(getConfigFiles(options))
   const progress = createProgress(surroundings, options)
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
+  const isIncluded = createServerFilter(config, options)
+  const failures = new Map<string, string>()
   let isCreated = false
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
     ...dropUndefined({ embed }),
     onEvent(event) {
-      // Cached servers are reported together, in one line.
-      if (isCreated || event.type !== 'server/tools') report(event)
+      noteFailure(failures, event)
+      if ('server' in event && event.server !== undefined && !isIncluded(event.server)) return
+      // Cached servers are reported together, in one line. What is wrong with tools belongs to the answer of a command.
+      if (event.type !== 'server/broken' && (isCreated || event.type !== 'server/tools')) report(event)
     },
   })
   isCreated = true
   const getAnswered = (): number =>
     gateway.servers.filter(({ tools, state }) => tools !== undefined || state.type === 'failed').length
   try {
-    const cached = gateway.servers.filter(({ tools }) => tools !== undefined)
+    const cached = gateway.servers.filter(({ name, tools }) => tools !== undefined && isIncluded(name))
     if (cached.length > 0 && !options.quiet && !options.refresh) {
       const tools = cached.reduce((sum, server) => sum + (server.tools ?? 0), 0)
       const from = `${formatCount(tools, 'tool')} of ${formatCount(cached.length, 'server')}`
-      stderr.write(createStyler(stderr, env)('dim', `${from} from the cache; use --refresh to ask the servers.\n`))
+      const lines = wrapWhole(`${from} from the cache; use --refresh to ask the servers.`, stderr.columns)
+      stderr.write(createStyler(stderr, env)('dim', `${lines.join('\n')}\n`))
     }
     await progress.during(
-      () => `Asked ${gateway.servers.length} servers, ${getAnswered()} have answered`,
+      () => `Asked ${formatCount(gateway.servers.length, 'server')}, ${getAnswered()} have answered`,
       () => untilAborted(gateway.ready(), signal),
     )
-    return await use({ ...(await openSession(gateway, config, options)), progress })
+    return await use({ ...(await openSession(gateway, { config, failures, isIncluded }, options)), progress })
   } finally {
     await gateway.close()
   }
@@ -124,18 +130,45 @@ export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): 
 
 async function openSession(
   gateway: Gateway,
-  config: GatewayConfig,
+  { config, failures, isIncluded }: SessionParts,
   { preset }: ServerOptions,
 ): Promise<Omit<OpenSession, 'progress'>> {
-  const failed = gateway.servers.flatMap(({ name, state }) =>
-    state.type === 'failed' ? [{ name, error: state.reason }] : [],
-  )
+  const servers = gateway.servers.filter(({ name }) => isIncluded(name))
+  const failed = servers.flatMap(({ name }) => {
+    const error = failures.get(name)
+    return error === undefined ? [] : [{ name, error }]
+  })
+  const invalid = config.invalid.filter(({ name }) => isIncluded(name))
   return {
     gateway,
     catalog: await gateway.getCatalog(dropUndefined({ preset })),
-    servers: gateway.servers.flatMap(({ name, tools }) => (tools === undefined ? [] : [{ name, tools }])),
-    failed: [...config.invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
+    servers: servers.flatMap(({ name, tools }) => (tools === undefined ? [] : [{ name, tools }])),
+    failed: [...invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
   }
+}
+
+interface SessionParts {
+  readonly config: GatewayConfig
+  readonly failures: ReadonlyMap<string, string>
+  readonly isIncluded: ServerFilter
+}
+
+type ServerFilter = (server: string) => boolean
+
+/** Whether the preset that the user chose has a server. Without one, all servers are included. */
+export function createServerFilter({ presets }: GatewayConfig, { preset = '' }: ServerOptions): ServerFilter {
+  const chosen = presets.get(preset) ?? {}
+  return (server) => includesServer(chosen, server)
+}
+
+/**
+ * Notes why a server has failed, until it runs. Its state says so only until the gateway tries it again, which may be before the other
+ * servers have answered.
+ */
+export function noteFailure(failures: Map<string, string>, event: GatewayEvent): void {
+  if (event.type !== 'server/state') return
+  if (event.state.type === 'failed') failures.set(event.server, event.state.reason)
+  if (event.state.type === 'running') failures.delete(event.server)
 }
 
 /** Reports progress on standard error. Failures are reported even with `--quiet`. */
@@ -146,13 +179,22 @@ export function createReporter(
   const style = createStyler(stderr, env)
   const complain = (name: string, text: string): void => {
     const [first = 'It failed.', ...others] = toLines(text)
-    const lines = [`${style('red', `${toLine(name)}:`)} ${first}`, ...others.map((line) => style('dim', `  ${line}`))]
-    stderr.write(`${lines.join('\n')}\n`)
+    const head = `${toLine(name)}:`
+    const [start = '', ...rest] = wrapWhole(`${head} ${first}`, stderr.columns)
+    const more = others.flatMap((line) => wrapWhole(line, stderr.columns, '  '))
+    const colored = start.startsWith(head) ? `${style('red', head)}${start.slice(head.length)}` : start
+    stderr.write(`${[colored, ...rest, ...more.map((line) => style('dim', line))].join('\n')}\n`)
   }
+  const failures = new Map<string, string>()
   return (event) => {
     if (event.type === 'problem') complain(event.server ?? 'foldout', event.message)
-    if (event.type === 'server/state' && event.state.type === 'failed') complain(event.server, event.state.reason)
+    // A server that is tried again and again fails for the same reason.
+    const before = 'server' in event && event.server !== undefined ? failures.get(event.server) : undefined
+    noteFailure(failures, event)
+    if (event.type === 'server/state' && event.state.type === 'failed' && event.state.reason !== before)
+      complain(event.server, event.state.reason)
     if (event.type === 'server/unapproved') complain(event.server, describeUnapproved(event))
+    if (event.type === 'server/broken') complain(event.server, describeBroken(event))
     if (event.type !== 'server/tools' || quiet) return
     const { tools } = event
     stderr.write(style('dim', `${toLine(event.server)}: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`))
@@ -170,6 +212,14 @@ export function describeUnapproved(event: Extract<GatewayEvent, { type: 'server/
   return `${start} (${parts.join('; ')}). Run foldout pins to see what changed.`
 }
 
+function describeBroken({ tools }: Extract<GatewayEvent, { type: 'server/broken' }>): string {
+  const named = tools.slice(0, MOST_EXPLAINED).map(({ name, reason }) => `'${name}': ${reason}`)
+  const rest = tools.length - named.length
+  const more = rest === 0 ? '' : ` And ${rest} more; foldout doctor lists them all.`
+  return `${formatCount(tools.length, 'tool')} cannot be used. ${named.join(' ')}${more}`
+}
+
+const MOST_EXPLAINED = 3
 const MOST_NAMED = 5
 
 function shortenList(names: readonly string[]): string {

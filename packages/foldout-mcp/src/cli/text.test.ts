@@ -9,6 +9,7 @@ import {
   toLine,
   toLines,
   wrap,
+  wrapWhole,
 } from './text.ts'
 
 describe('a number', () => {
@@ -64,6 +65,11 @@ describe('a narrow terminal', () => {
     ['', 6, '', ['']],
   ])('breaks %j after %d columns', (text, width, indent, lines) => {
     expect(wrap(text, width, indent)).toEqual(lines)
+  })
+
+  it('keeps a word whole that people may need, such as a path', () => {
+    expect(wrapWhole('see a-very-long-word b', 6, ' ')).toEqual([' see', ' a-very-long-word', ' b'])
+    expect(wrapWhole('one two')).toEqual(['one two'])
   })
 
   it('gets the first layout that fits, or the last one, cut', () => {

@@ -26,6 +26,11 @@ export function toLines(text: string): readonly string[] {
     .filter((line) => line !== '')
 }
 
+/** Lines such as those of JSON, safe to print. Their indentation shows what is inside what. */
+export function indentBlock(text: string, indent: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => `${indent}${toPrintable(line)}`.trimEnd())
+}
+
 /** `1 tool`, `2 tools`. */
 export function formatCount(count: number, word: string, plural = `${word}s`): string {
   return `${formatNumber(count)} ${count === 1 ? word : plural}`
@@ -48,6 +53,20 @@ export function shorten(text: string, width: number): string {
 /** Breaks a text between words. A word that is longer than a line is cut. */
 export function wrap(text: string, width = Infinity, indent = ''): readonly string[] {
   const most = Math.max(1, width - indent.length)
+  return breakLines(text, most).map((line) => `${indent}${shorten(line, most)}`)
+}
+
+/** The same for text that people may need whole: a path or URL that is longer than a line is not cut. */
+export function wrapWhole(text: string, width = Infinity, indent = ''): readonly string[] {
+  return breakLines(text, Math.max(1, width - indent.length)).map((line) => `${indent}${line}`)
+}
+
+/** Sentences as people read them: each one safe to print, and broken between words at the edge of a terminal. */
+export function formatSentences(sentences: readonly string[], { columns }: Stream): string {
+  return `${sentences.flatMap((sentence) => wrapWhole(toLine(sentence), columns)).join('\n')}\n`
+}
+
+function breakLines(text: string, most: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
@@ -58,7 +77,7 @@ export function wrap(text: string, width = Infinity, indent = ''): readonly stri
       line = word
     }
   }
-  return [...lines, line].map((each) => `${indent}${shorten(each, most)}`)
+  return [...lines, line]
 }
 
 /** The lines of the first layout that fits the width, or of the last one, cut. */

@@ -182,8 +182,28 @@ describe('R52: foldout add and remove', () => {
     })
   })
 
+  it('takes several values of an argument, and only those that the server.json allows', async () => {
+    const packageArguments = [
+      { type: 'named', name: '--mode', choices: ['fast', 'safe'], default: 'safe' },
+      { type: 'positional', valueHint: 'folder', isRepeated: true },
+    ]
+    const packages = [{ registryType: 'npm', identifier: 'x', packageArguments }]
+    const file = await machine.write('server.json', JSON.stringify({ name: 'x', packages }))
+    const add = (...set: readonly string[]) =>
+      machine.run('add', 'x', '--config', machine.config, '--no-try', '--from', file, ...set)
+    expect(await add('--set', 'mode=quick')).toMatchObject({ code: 2, stderr: 'mode must be one of fast, safe.\n' })
+    expect(await add('--set', '--mode=fast', '--set', 'folder=/a', '--set', 'folder=/b')).toMatchObject({ code: 0 })
+    expect(await machine.readConfig()).toMatchObject({
+      mcpServers: { x: { args: ['-y', 'x', '--mode', 'fast', '/a', '/b'] } },
+    })
+  })
+
   it.each([
     [['add', 'x']],
+    [['add', 'x', '--header', 'A=b', '--', 'y']],
+    [['add', 'x', '--set', 'a=b', '--', 'y']],
+    [['add', 'x', '--remote', '--', 'y']],
+    [['add', 'x', '--env', 'A=b', '--url', 'https://x']],
     [['add', 'x', '--url', 'https://x', '--', 'y']],
     [['add', 'x', '--url', 'file:///etc/passwd']],
     [['add', '', '--', 'y']],

@@ -14,7 +14,7 @@ import { createState, type State } from '../../clients/state.ts'
 import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { toLine, toLines } from '../text.ts'
+import { formatSentences, toLine, toLines } from '../text.ts'
 import { toJson } from './json.ts'
 
 export interface AddOptions {
@@ -67,7 +67,7 @@ export async function addServer(
     return changeConfig(file, new Map([[name, definition]]), state)
   })
   const report = { name, config: file, server: hideSecrets(definition), trial: trial ?? null }
-  stdout.write(options.json ? toJson(report) : formatAdded(name, file, trial))
+  stdout.write(options.json ? toJson(report) : formatSentences([describeAdded(name, file, trial)], stdout))
   return EXIT.done
 }
 
@@ -96,7 +96,7 @@ export async function removeServer(name: string, options: RemoveOptions, surroun
   })
   const { stdout } = surroundings
   const report = { name, config: file }
-  stdout.write(options.json ? toJson(report) : `${toLine(name)} was removed from ${toLine(file)}.\n`)
+  stdout.write(options.json ? toJson(report) : formatSentences([`${name} was removed from ${file}.`], stdout))
   return EXIT.done
 }
 
@@ -109,11 +109,11 @@ async function checkFree(name: string, file: string): Promise<void> {
     throw new UsageError(`${file} already has a server '${name}'. Remove it first: foldout remove ${name}.`)
 }
 
-function formatAdded(name: string, file: string, trial: Trial | undefined): string {
+function describeAdded(name: string, file: string, trial: Trial | undefined): string {
   const tools = trial?.tools ?? 0
-  if (trial?.needsSignIn) return `${toLine(name)} was added to ${toLine(file)}. ${toLine(trial.error ?? '')}\n`
+  if (trial?.needsSignIn) return `${name} was added to ${file}. ${trial.error ?? ''}`
   const tried = trial ? `It works: ${tools} ${tools === 1 ? 'tool' : 'tools'}.` : 'It was not tried.'
-  return `${toLine(name)} was added to ${toLine(file)}. ${tried}\n`
+  return `${name} was added to ${file}. ${tried}`
 }
 
 async function createDefinition(command: readonly string[], options: AddOptions, ask: Ask): Promise<ServerDefinition> {
@@ -123,14 +123,13 @@ async function createDefinition(command: readonly string[], options: AddOptions,
     throw new UsageError(
       'Name the server in exactly one way: -- <command> <arguments>, --url <url> or --from <server.json>.',
     )
-  const variables = new Map(env.map((text) => readPair(text, '--env')))
-  if (from !== undefined)
-    return createFromRegistry(
-      from,
-      options,
-      new Map([...set.map((text) => readPair(text, '--set')), ...variables]),
-      ask,
-    )
+  refuseIdleOptions(options)
+  const variables = env.map((text) => readPair(text, '--env'))
+  if (from !== undefined) {
+    // An argument may be called --key, and its answer key.
+    const others = set.map((text) => readPair(text.replace(/^-+/, ''), '--set'))
+    return createFromRegistry(from, options, [...others, ...variables], ask)
+  }
   if (url !== undefined) {
     if (!/^https?:\/\//.test(url)) throw new UsageError('The URL must begin with http:// or https://.')
     const headers = Object.fromEntries(header.map((text) => readPair(text, '--header')))
@@ -138,7 +137,18 @@ async function createDefinition(command: readonly string[], options: AddOptions,
   }
   const [program, ...args] = command
   if (!program) throw new UsageError('The command is empty.')
-  return { command: program, args, ...(variables.size > 0 && { env: Object.fromEntries(variables) }) }
+  return { command: program, args, ...(variables.length > 0 && { env: Object.fromEntries(variables) }) }
+}
+
+function refuseIdleOptions({ url, from, env = [], header = [], set = [], remote = false }: AddOptions): void {
+  const idle = [
+    [header.length > 0 && url === undefined, '--header can be used only with --url.'],
+    [set.length > 0 && from === undefined, '--set can be used only with --from.'],
+    [remote && from === undefined, '--remote can be used only with --from.'],
+    [env.length > 0 && url !== undefined, '--env cannot be used with --url. To send a header, use --header.'],
+  ] as const
+  const [found] = idle.flatMap(([isIdle, message]) => (isIdle ? [message] : []))
+  if (found !== undefined) throw new UsageError(found)
 }
 
 /** The user tries the command line in the current folder, but the gateway may be started in any other. */
@@ -152,20 +162,33 @@ function addFolder(definition: ServerDefinition): ServerDefinition {
 async function createFromRegistry(
   from: string,
   { remote }: AddOptions,
-  given: ReadonlyMap<string, string>,
+  pairs: readonly (readonly [string, string])[],
   ask: Ask,
 ): Promise<ServerDefinition> {
   const { text } = await findFile(from)
   if (text === undefined) throw new UsageError(`There is no file ${from}.`)
   const recipe = readServerJson(await parseJson(text, from), from, remote)
   const questions = listQuestions(recipe)
-  const unknown = [...given.keys()].filter((id) => !questions.some((question) => question.id === id))
-  if (unknown.length > 0) throw new UsageError(`${from} does not ask for ${unknown.join(', ')}.`)
+  const listGiven = (wanted: string): readonly string[] =>
+    pairs.flatMap(([id, value]) => (id === wanted ? [value] : []))
+  const unknown = pairs.map(([id]) => id).filter((id) => !questions.some((question) => question.id === id))
+  if (unknown.length > 0) throw new UsageError(`${from} does not ask for ${[...new Set(unknown)].join(', ')}.`)
+  for (const question of questions) for (const value of listGiven(question.id)) checkChoice(question, value)
   const isOpen = ({ id, isRequired, fallback }: Question): boolean =>
-    isRequired && fallback === undefined && !given.has(id)
+    isRequired && fallback === undefined && listGiven(id).length === 0
   const answers = await ask(questions.filter(isOpen))
   const byId = new Map(Array.from(answers, ([question, answer]) => [question.id, answer]))
-  return recipe(({ id, fallback }) => given.get(id) ?? byId.get(id) ?? fallback)
+  return recipe(({ id, fallback }) => {
+    const given = listGiven(id)
+    const other = byId.get(id) ?? fallback
+    return given.length > 0 || other === undefined ? given : [other]
+  })
+}
+
+/** What a variable holds is known only when the server starts. */
+function checkChoice({ id, choices }: Question, value: string): void {
+  if (choices.length === 0 || choices.includes(value) || value.includes('${')) return
+  throw new UsageError(`${id} must be one of ${choices.join(', ')}.`)
 }
 
 async function parseJson(text: string, file: string): Promise<unknown> {

@@ -1,7 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createMachine } from './machine.fixtures.ts'
+import { runCommand } from '../main.ts'
+import { createMachine, createSurroundings } from './machine.fixtures.ts'
 import { REMOTE_SECRETS, SECRETS } from './secrets.fixtures.ts'
 
 const machine = createMachine()
@@ -55,6 +56,36 @@ describe('R52: foldout import', () => {
       problems: [{ client: 'kiro', file: broken }],
     })
     expect(stderr).toContain(`${broken} is left out: it is not valid JSON`)
+  })
+
+  it('says which servers are turned off', async () => {
+    const off = { a: { command: 'x', disabled: true }, b: { command: 'y' } }
+    const file = await machine.write('home/.cursor/mcp.json', { mcpServers: off })
+    const { stdout } = await machine.run('import', '--dry-run', '--no-project')
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      `a  new, disabled  cursor (${file})`,
+      `b  new            cursor (${file})`,
+    ])
+  })
+
+  it('shows whole paths on a narrow terminal, and breaks sentences between words', async () => {
+    const mcpServers = { a: { command: 'a' } }
+    const file = await machine.write('home/.gemini/settings.json', { mcpServers, mcp: { excluded: ['a'] } })
+    let stdout = ''
+    const written = { stdout: '', stderr: '' }
+    const surroundings = createSurroundings(machine.folder, written)
+    const stream = { columns: 30, write: (text: string) => (stdout += text) }
+    await runCommand(['node', 'foldout', 'import', '--dry-run', '--no-project'], { ...surroundings, stdout: stream })
+    expect(stdout.split('\n')).toEqual([
+      'a  new, disabled',
+      '  gemini-cli',
+      `  (${file})`,
+      'a: disabled, because it is',
+      'switched off in',
+      file,
+      'Nothing was written.',
+      '',
+    ])
   })
 
   it('says which clients have no servers', async () => {

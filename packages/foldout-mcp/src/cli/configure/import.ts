@@ -8,8 +8,9 @@ import { hideSecrets } from '../../clients/redact.ts'
 import { createState } from '../../clients/state.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { createStyler, formatTable, toLine } from '../text.ts'
+import { createStyler, formatSentences, formatTable, toLine, wrapWhole } from '../text.ts'
 import { toJson } from './json.ts'
+import { findProject } from './project.ts'
 
 export interface ImportOptions {
   readonly config?: string
@@ -23,7 +24,7 @@ export interface ImportOptions {
 /** `foldout import`: imports the servers of all clients. Returns the exit code. */
 export async function importServers(options: ImportOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout } = surroundings
-  const project = resolve(typeof options.project === 'string' ? options.project : '.')
+  const project = findProject(options.project)
   const where: Whereabouts = { env, platform: process.platform, project }
   const clients = options.client?.map(getClient) ?? CLIENTS
   const found = await collectServers(clients, options.project === false ? ['user'] : ['user', 'project'], where)
@@ -105,11 +106,6 @@ function formatText({ merged, clients, file }: Imported, { stdout, env }: Surrou
   const found = merged.filter(({ sources }) => sources.length > 0)
   if (found.length === 0)
     return `No servers were found in the files of ${clients}.\nTo add one, run: foldout add <name> -- <command>\n`
-  const rows = found.map(({ name, sources, isKnown }) => [
-    toLine(name),
-    isKnown ? 'already there' : 'new',
-    sources.map(formatSource).join(', '),
-  ])
   const notes = found.flatMap(({ name, notes: own }) => own.map((note) => `${name}: ${note}`))
   const count = found.filter(({ isKnown }) => !isKnown).length
   const end =
@@ -120,8 +116,22 @@ function formatText({ merged, clients, file }: Imported, { stdout, env }: Surrou
     file === undefined
       ? []
       : ['To see what they cost: foldout tools', 'To use them through the gateway: foldout install <client> --move']
-  const lines = [...formatTable(rows, stdout.columns), ...notes.map((note) => style('yellow', toLine(note)))]
-  return `${[...lines, toLine(end), ...next].join('\n')}\n`
+  const colored = notes.flatMap((note) => wrapWhole(toLine(note), stdout.columns).map((line) => style('yellow', line)))
+  return `${[...formatServers(found, stdout.columns), ...colored].join('\n')}\n${formatSentences([end, ...next], stdout)}`
+}
+
+/** Where each server comes from: in a table, or on a narrow terminal below it. */
+function formatServers(servers: readonly MergedServer[], columns = Infinity): readonly string[] {
+  const rows = servers.map(({ name, sources, isKnown, definition }) => ({
+    head: [toLine(name), `${isKnown ? 'already there' : 'new'}${definition.disabled ? ', disabled' : ''}`],
+    sources: sources.map(formatSource),
+  }))
+  const table = formatTable(rows.map(({ head, sources }) => [...head, sources.join(', ')]))
+  if (table.every((line) => line.length <= columns)) return table
+  return rows.flatMap(({ head, sources }) => [
+    head.join('  '),
+    ...sources.flatMap((source) => wrapWhole(source, columns, '  ')),
+  ])
 }
 
 function formatSource({ client, file }: Source): string {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -171,6 +172,30 @@ describe('R52: foldout install and uninstall', () => {
   })
 
   it.each([
+    ['{ bad', 'servers.json', 'is not valid JSON'],
+    ['{"context_servers": {}}', 'settings.json', 'has "context_servers" instead of "mcpServers"'],
+    ['[mcp_servers.a]\n', 'config.toml', 'is not JSON'],
+    ['{"mcpServers": {}, "expose": "none"}', 'foldout.config.json', '"expose" must be one of'],
+  ])('refuse a configuration that the gateway cannot read: %j', async (text, name, message) => {
+    const config = await machine.write(name, text)
+    for (const options of [[], ['--links'], ['--dry-run'], ['--move']]) {
+      const { code, stderr } = await machine.run('install', 'cursor', '--config', config, ...options)
+      expect([code, stderr.includes(message)]).toEqual([2, true])
+    }
+    expect(existsSync(join(machine.folder, 'home/.cursor'))).toBe(false)
+  })
+
+  it('create no folder of a project', async () => {
+    const project = join(machine.folder, 'projct')
+    for (const words of [['install', 'cursor'], ['import']]) {
+      const { code, stderr } = await machine.run(...words, '--config', machine.config, '--project', project)
+      expect([code, stderr]).toEqual([2, `There is no folder ${project}.\n`])
+    }
+    expect(existsSync(project)).toBe(false)
+    expect((await machine.run('uninstall', 'cursor', '--project', project)).code).toBe(0)
+  })
+
+  it.each([
     ['cursor', /^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=foldout&config=[\w%]+$/],
     ['vscode', /^vscode:mcp\/install\?%7B%22name%22%3A%22foldout%22/],
     ['goose', /^goose:\/\/extension\?cmd=npx&arg=-y&arg=foldout-mcp%401\.2\.3&.*&id=foldout&name=foldout$/],
@@ -190,5 +215,17 @@ describe('R52: foldout install and uninstall', () => {
     [['install', '--help'], 0],
   ])('%j ends with %s', async (args, code) => {
     expect((await machine.run(...args)).code).toBe(code)
+  })
+
+  it('keeps a server disabled that is switched off elsewhere in the client, and restores it as it was', async () => {
+    const settings = { mcp: { excluded: ['off'] }, mcpServers: { off: { command: 'a' }, on: { command: 'b' } } }
+    const file = await machine.write('home/.gemini/settings.json', settings)
+    const before = await readFile(file, 'utf8')
+    await machine.run('install', 'gemini-cli', '--move', '--config', machine.config)
+    expect(await machine.readConfig()).toMatchObject({
+      mcpServers: { off: { command: 'a', disabled: true }, on: { command: 'b' } },
+    })
+    await machine.run('uninstall', 'gemini-cli')
+    expect(await readFile(file, 'utf8')).toBe(before)
   })
 })

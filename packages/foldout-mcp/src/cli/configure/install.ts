@@ -10,8 +10,9 @@ import { chooseFile, type Whereabouts } from '../../clients/places.ts'
 import { uninstallGateway, type UninstallResult } from '../../clients/install/uninstall.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { formatCount, toLine } from '../text.ts'
+import { formatCount, formatSentences } from '../text.ts'
 import { toJson } from './json.ts'
+import { findProject } from './project.ts'
 
 export interface InstallOptions {
   readonly config?: string
@@ -29,7 +30,7 @@ export interface InstallOptions {
 export async function install(name: string, options: InstallOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, version } = surroundings
   const client = getClient(name)
-  const { scope, where } = locate(options, surroundings)
+  const { scope, where } = locate(options, findProject(options.project), surroundings)
   const server = options.name ?? 'foldout'
   if (server.trim() === '') throw new UsageError("The gateway's name must not be empty.")
   const config = options.config === undefined ? undefined : resolve(options.config)
@@ -53,7 +54,7 @@ export async function install(name: string, options: InstallOptions, surrounding
   })
   const undo = `foldout uninstall ${client.name}${formatProject(options)}`
   const more = { undo, empty: await describeEmpty(result.config) }
-  stdout.write(options.json ? toJson(result) : formatInstalled(client, result, more))
+  stdout.write(options.json ? toJson(result) : formatSentences(describeInstalled(client, result, more), stdout))
   return EXIT.done
 }
 
@@ -77,16 +78,23 @@ async function describeEmpty(config: string): Promise<string | undefined> {
 /** `foldout uninstall <client>`. Returns the exit code. */
 export async function uninstall(name: string, options: InstallOptions, surroundings: Surroundings): Promise<number> {
   const client = getClient(name)
-  const result = await uninstallGateway({ client, ...locate(options, surroundings), isDryRun: options.dryRun ?? false })
-  surroundings.stdout.write(options.json ? toJson(result) : formatUninstalled(client, result))
+  // The project itself may be gone.
+  const project = resolve(typeof options.project === 'string' ? options.project : '.')
+  const place = locate(options, project, surroundings)
+  const result = await uninstallGateway({ client, ...place, isDryRun: options.dryRun ?? false })
+  const { stdout } = surroundings
+  stdout.write(options.json ? toJson(result) : formatSentences(describeUninstalled(client, result), stdout))
   return EXIT.done
 }
 
-function locate({ project }: InstallOptions, { env }: Surroundings): { scope: Scope; where: Whereabouts } {
-  const folder = resolve(typeof project === 'string' ? project : '.')
+function locate(
+  { project: isOfProject }: InstallOptions,
+  project: string,
+  { env }: Surroundings,
+): { scope: Scope; where: Whereabouts } {
   return {
-    scope: project === undefined ? 'user' : 'project',
-    where: { env, platform: process.platform, project: folder },
+    scope: isOfProject === undefined ? 'user' : 'project',
+    where: { env, platform: process.platform, project },
   }
 }
 
@@ -119,7 +127,11 @@ interface InstallAdvice {
   readonly empty: string | undefined
 }
 
-function formatInstalled({ title }: ClientDescription, result: InstallResult, { undo, empty }: InstallAdvice): string {
+function describeInstalled(
+  { title }: ClientDescription,
+  result: InstallResult,
+  { undo, empty }: InstallAdvice,
+): readonly string[] {
   const { file, status, config, backup, moved, left, notes, client, by, released } = result
   const how = { command: ' with its own command', file: '' }[by]
   const isPlanned = status === 'planned'
@@ -139,7 +151,7 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult, { 
     ...(left.length === 0 ? [] : describeLeft(title, client, left)),
     status === 'installed' && `To undo it: ${undo}`,
   ]
-  return formatLines(lines)
+  return lines.filter((line) => line !== false)
 }
 
 function describeMoved({ from, to, isNew }: InstallResult['moved'][number], isPlanned: boolean): string {
@@ -157,7 +169,7 @@ function describeLeft(title: string, client: string, left: readonly string[]): r
   ]
 }
 
-function formatUninstalled({ title }: ClientDescription, result: UninstallResult): string {
+function describeUninstalled({ title }: ClientDescription, result: UninstallResult): readonly string[] {
   const { status, file, backup, returned, taken, remaining, released, lost } = result
   const isPlanned = status === 'planned'
   const heads = {
@@ -183,7 +195,7 @@ function formatUninstalled({ title }: ClientDescription, result: UninstallResult
     ),
     backup !== undefined && `A backup of the file: ${backup}`,
   ]
-  return formatLines(lines)
+  return lines.filter((line) => line !== false)
 }
 
 interface ReleaseContext {
@@ -216,9 +228,4 @@ function describeChange({ file, status, removed }: ConfigRelease, isPlanned: boo
     return [`${file} ${was} removed${content}, because the installation created it.`]
   }
   return removal
-}
-
-function formatLines(lines: readonly (string | false)[]): string {
-  const given = lines.filter((line) => line !== false)
-  return `${given.map(toLine).join('\n')}\n`
 }

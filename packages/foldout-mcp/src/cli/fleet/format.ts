@@ -2,7 +2,7 @@ import type { FleetApproval } from 'foldout/dbos'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { describeCaller } from '../policy/approvals.ts'
 import type { Surroundings } from '../session.ts'
-import { createStyler, formatCount, formatTable, shorten, toLine, toLines } from '../text.ts'
+import { createStyler, formatCount, formatTable, indentBlock, shorten, toLine } from '../text.ts'
 import type { FleetView } from './view.ts'
 
 type Style = ReturnType<typeof createStyler>
@@ -95,7 +95,7 @@ function formatRunCall({ id, run, request }: FleetApproval, style: Style): reado
   const tool = request.target?.name ?? request.tool
   return [
     `  ${style('bold', toLine(tool))} for the run ${toLine(`${run.kind}/${run.id}`)}`,
-    ...toLines(shorten(args, MOST_ARGUMENTS)).map((line) => `    ${line}`),
+    ...indentBlock(shorten(args, MOST_ARGUMENTS), '    '),
     ...(request.reason === '' ? [] : [`    ${style('yellow', toLine(request.reason))}`]),
     style('dim', `    foldout fleet approve '${toLine(id)}'`),
   ]
@@ -104,7 +104,7 @@ function formatRunCall({ id, run, request }: FleetApproval, style: Style): reado
 function formatGatewayCall(call: WaitingCall, style: Style): readonly string[] {
   return [
     `  ${style('bold', toLine(call.tool))} for ${describeCaller(call)}`,
-    ...toLines(call.arguments).map((line) => `    ${line}`),
+    ...indentBlock(call.arguments, '    '),
     ...(call.reason === undefined ? [] : [`    ${style('yellow', toLine(call.reason))}`]),
     style('dim', `    foldout fleet approve ${call.id}`),
   ]

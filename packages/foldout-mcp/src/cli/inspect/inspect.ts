@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import spawn from 'cross-spawn'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readGatewayConfig } from '../../gateway/config/read-config.ts'
@@ -18,6 +17,7 @@ import { createPromptSource } from '../../inspector/prompt/source.ts'
 import { serveRuns } from '../../inspector/runs/resources.ts'
 import { createRunSource } from '../../inspector/runs/source.ts'
 import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
+import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
 import {
@@ -176,23 +176,9 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
 }
 
 /** The URL is for this user only: with it, anyone can see and do everything the page can. */
-function announce(url: string, { open = true, json }: InspectOptions, { stdout }: Surroundings): void {
+function announce(url: string, { open = true, json }: InspectOptions, { stdout, env }: Surroundings): void {
   stdout.write(json ? `${JSON.stringify({ url })}\n` : `Inspector: ${url}\n`)
-  if (open && stdout.isTTY) openBrowser(url)
-}
-
-function openBrowser(url: string): void {
-  const [command, args] = getOpener(url)
-  const child = spawn(command, args, { stdio: 'ignore', detached: true })
-  // Without a browser, the user copies the URL.
-  child.on('error', () => undefined)
-  child.unref()
-}
-
-function getOpener(url: string): [command: string, args: string[]] {
-  if (process.platform === 'darwin') return ['open', [url]]
-  if (process.platform === 'win32') return ['cmd', ['/c', 'start', '""', url]]
-  return ['xdg-open', [url]]
+  if (open && stdout.isTTY) openBrowser(url, env)
 }
 
 function untilStopped(signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { withStore, type StoreOptions } from '../store.ts'
-import { createStyler, toLine, toLines } from '../text.ts'
+import { createStyler, indentBlock, toLine } from '../text.ts'
 
 export interface PolicyOptions extends StoreOptions {
   readonly json?: boolean
@@ -20,9 +20,10 @@ export async function listApprovals(options: PolicyOptions, surroundings: Surrou
   const style = createStyler(stdout, env)
   for (const call of calls) {
     stdout.write(`${style('bold', toLine(call.tool))} for ${describeCaller(call)}\n`)
-    for (const line of toLines(call.arguments)) stdout.write(`  ${line}\n`)
+    for (const line of indentBlock(call.arguments, '  ')) stdout.write(`${line}\n`)
     if (call.reason !== undefined) stdout.write(`  ${style('yellow', toLine(call.reason))}\n`)
-    stdout.write(style('dim', `  foldout approve --call ${call.id}   or   foldout deny ${call.id}\n`))
+    // One command per line, so that each can be copied.
+    stdout.write(style('dim', `  foldout approve --call ${call.id}\n  foldout deny ${call.id}\n`))
   }
   return EXIT.done
 }

@@ -73,5 +73,10 @@ function formatEntry(entry: AuditEntry, stream: Stream, env: NodeJS.ProcessEnv):
   const where = preset === '' ? '' : ` in ${toLine(preset)}`
   const end = `${outcome} in ${entry.durationMs ?? 0} ms`
   const colored = outcome === 'ok' ? end : style('yellow', end)
-  return `${style('dim', entry.at)}  ${style('bold', toLine(tool))}  ${who}${where}  ${colored}  ${style('dim', shown)}`
+  const width = [entry.at, toLine(tool), `${who}${where}`, end, shown].join('  ').length
+  const first = `${style('dim', entry.at)}  ${style('bold', toLine(tool))}`
+  const parts = [`${who}${where}`, colored, style('dim', shown)]
+  // On a narrow terminal, the tools stay below each other.
+  if (width > (stream.columns ?? Infinity)) return [first, ...parts.map((part) => `  ${part}`)].join('\n')
+  return [first, ...parts].join('  ')
 }

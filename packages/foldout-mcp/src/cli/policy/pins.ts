@@ -5,12 +5,12 @@ import type { ToolDefinition } from '../../gateway/upstreams/snapshot.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { withStore } from '../store.ts'
-import { createStyler, formatCount } from '../text.ts'
+import { createStyler, formatCount, formatTable } from '../text.ts'
 import type { PolicyOptions } from './approvals.ts'
 
 /** `foldout pins`: lists the accepted tool definitions and what has changed since. Returns the exit code. */
 export async function listPins(options: PolicyOptions, surroundings: Surroundings): Promise<number> {
-  const { stdout, env } = surroundings
+  const { stdout } = surroundings
   const [servers, unapproved] = await withStore(options, surroundings, ({ pins }) =>
     Promise.all([pins.list(), pins.listUnapproved()]),
   )
@@ -24,11 +24,12 @@ export async function listPins(options: PolicyOptions, surroundings: Surrounding
   }
   if (servers.length === 0)
     stdout.write('No tool definitions are pinned yet. The gateway pins them the first time it connects to a server.\n')
-  const style = createStyler(stdout, env)
-  for (const { server, set, tools } of servers) {
-    const count = formatCount(tools.length, 'tool')
-    stdout.write(`${style('bold', showInvisible(server))}  ${count}  ${style('dim', set.slice(0, 12))}\n`)
-  }
+  const rows = servers.map(({ server, set, tools }) => [
+    showInvisible(server),
+    formatCount(tools.length, 'tool'),
+    set.slice(0, 12),
+  ])
+  for (const line of formatTable(rows)) stdout.write(`${line}\n`)
   stdout.write(formatUnapproved(unapproved, surroundings))
   if (unapproved.length > 0) stdout.write('To accept them: foldout approve <server> [tool], or foldout approve --all\n')
   return EXIT.done

@@ -1,7 +1,7 @@
 import type { RenderedPrompt } from 'foldout'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
+import { createStyler, formatBar, formatNumber, formatTable, toLine, wrapWhole } from '../text.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
 import { createStrategy, loadPrompt, type ValueOptions } from './prompt-module.ts'
 import { checkPaths, measureSections, toVisibility } from './sections.ts'
@@ -129,7 +129,10 @@ function formatTree(view: DescribedRender, columns: number | undefined): readonl
   return [
     ...formatTable(rows, columns),
     '',
-    `${formatNumber(tokens.total)} tokens (${formatNumber(tokens.text)} of text, ${formatNumber(tokens.tools)} of tools), ${formatNumber(tokensIfAllOpen.total)} if all sections were open; ${toLine(exact)}, strategy ${toLine(strategy)}`,
-    `tools: ${toLine(tools.join(', ')) || 'none'}`,
+    ...wrapWhole(
+      `${formatNumber(tokens.total)} tokens (${formatNumber(tokens.text)} of text, ${formatNumber(tokens.tools)} of tools), ${formatNumber(tokensIfAllOpen.total)} if all sections were open; ${toLine(exact)}, strategy ${toLine(strategy)}`,
+      columns,
+    ),
+    ...wrapWhole(`tools: ${toLine(tools.join(', ')) || 'none'}`, columns),
   ]
 }

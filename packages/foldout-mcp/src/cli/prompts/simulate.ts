@@ -8,7 +8,16 @@ import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { createProgress } from '../progress.ts'
-import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
+import {
+  chooseLayout,
+  createStyler,
+  formatBar,
+  formatCount,
+  formatNumber,
+  formatSentences,
+  formatTable,
+  toLine,
+} from '../text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'
@@ -150,9 +159,23 @@ function formatCosts({ prompt, runs, cache, strategies }: Result, { stdout, env 
   })
   const title = style('bold', `${toLine(prompt)}: ${runs} ${runs === 1 ? 'run' : 'runs'}, prompt cache: ${cache}`)
   const problems = strategies.flatMap(({ strategy, problem }) =>
-    problem === undefined ? [] : [`${strategy} cannot be simulated: ${toLine(problem)}`],
+    problem === undefined ? [] : [`${strategy} cannot be simulated: ${problem}`],
   )
-  return `${[title, ...formatTable([HEAD, ...rows], stdout.columns), ...problems].join('\n')}\n`
+  const table = chooseLayout(stdout.columns ?? Infinity, [
+    () => formatTable([HEAD, ...rows]),
+    () => formatTable([HEAD, ...rows].map((row) => row.slice(0, -1))),
+    () => computed.flatMap((cost) => describeCost(cost)),
+  ])
+  return `${[title, ...table].join('\n')}\n${problems.map((problem) => formatSentences([problem], stdout)).join('')}`
+}
+
+/** A cost in lines, for a terminal that is too narrow for a table. */
+function describeCost({ strategy, requests, restarts, inputTokens, billedTokens }: SimulatedCost): readonly string[] {
+  return [
+    strategy,
+    `  ${formatCount(requests, 'request')}, ${formatCount(restarts, 'restart')}`,
+    `  ${formatCount(inputTokens, 'input token')}, ${formatNumber(Math.round(billedTokens))} billed`,
+  ]
 }
 
 const HEAD = ['strategy', 'requests', 'restarts', 'input tokens', '  billed', '']

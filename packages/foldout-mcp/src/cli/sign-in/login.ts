@@ -1,4 +1,3 @@
-import spawn from 'cross-spawn'
 import { login, logout } from '../../gateway/auth/login.ts'
 import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
 import { identifySignIn } from '../../gateway/auth/record.ts'
@@ -7,10 +6,11 @@ import { SignInError } from '../../gateway/auth/tokens.ts'
 import { UsageError } from '../../gateway/config/config.ts'
 import { fillServer, type FilledHttpServer } from '../../gateway/config/fill-server.ts'
 import { readGatewayConfig } from '../../gateway/config/read-config.ts'
+import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
 import { getConfigFiles, type Surroundings } from '../session.ts'
 import { withStore } from '../store.ts'
-import { toLine } from '../text.ts'
+import { formatSentences, toLine } from '../text.ts'
 
 export interface LoginCommandOptions {
   readonly config?: readonly string[]
@@ -34,14 +34,15 @@ async function logIn(
   { stdout, stderr, env, signal }: Surroundings,
 ): Promise<number> {
   const server = await findServer(name, options, env)
-  const say = (text: string): void => void stderr.write(`${toLine(text)}\n`)
+  const say = (text: string): void => void stderr.write(formatSentences([text], stderr))
   const record = await login(server, {
     store,
     signal,
     timeoutMs: options.timeout === undefined ? LOGIN_TIMEOUT_MS : options.timeout * 1_000,
     onMove: (before, now) => say(`Careful: you used to sign in at ${before}, and are now asked to sign in at ${now}.`),
     onPage({ href }, issuer) {
-      say(`Sign in to ${name} at ${issuer}. If no browser opens, open this URL:`)
+      const how = options.browser === false ? 'Open this URL in a browser:' : 'If no browser opens, open this URL:'
+      say(`Sign in to ${name} at ${issuer}. ${how}`)
       stderr.write(`${href}\n`)
       if (options.browser !== false) openBrowser(href, env)
     },
@@ -66,8 +67,8 @@ async function logIn(
     keptIn,
   }
   const place = PLACES[keptIn]
-  const text = toLine(`You are signed in to ${name} at ${issuer}. The sign-in is kept in ${place}.`)
-  stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : `${text}\n`)
+  const text = `You are signed in to ${name} at ${issuer}. The sign-in is kept in ${place}.`
+  stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatSentences([text], stdout))
   return EXIT.done
 }
 
@@ -129,19 +130,3 @@ async function findServer(
 }
 
 const PLACES = { keychain: 'the keychain', file: 'a file that only you can read', database: 'the store, encrypted' }
-
-/** Opens a page. Without a browser, the user has the URL. */
-function openBrowser(page: string, env: NodeJS.ProcessEnv): void {
-  const [command, ...args] = getBrowserCommand(env)
-  const child = spawn(command, [...args, page], { stdio: 'ignore', detached: true, env })
-  child.on('error', () => undefined)
-  child.unref()
-}
-
-function getBrowserCommand({ BROWSER: browser }: NodeJS.ProcessEnv): readonly [string, ...string[]] {
-  if (browser) return [browser]
-  if (process.platform === 'darwin') return ['open']
-  // Passes the URL through unchanged, unlike `start`, to which `&` is special.
-  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
-  return ['xdg-open']
-}

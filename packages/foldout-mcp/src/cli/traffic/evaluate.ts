@@ -55,7 +55,10 @@ export async function evaluate(file: string, options: EvaluateOptions, surroundi
     const json = { ...evaluation, failed }
     stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : formatEvaluation(evaluation, surroundings))
     const { minNdcg = 0 } = options
-    return evaluation.scores.ndcg10 < minNdcg ? EXIT.failed : EXIT.done
+    const { ndcg10 } = evaluation.scores
+    if (ndcg10 >= minNdcg) return EXIT.done
+    surroundings.stderr.write(`nDCG@10 is ${ndcg10.toFixed(3)}, which is lower than ${minNdcg}.\n`)
+    return EXIT.failed
   })
 }
 

@@ -186,7 +186,9 @@ describe('R58 foldout eval', () => {
       unknown: ['gone'],
     })
     expect(result.scores.ndcg10).toBeCloseTo(2 / 3)
-    expect((await run('eval', queries, '--config', config, '--min-ndcg', '0.9')).code).toBe(1)
+    const poor = await run('eval', queries, '--config', config, '--min-ndcg', '0.9')
+    expect(poor.code).toBe(1)
+    expect(poor.stderr).toMatch(/^nDCG@10 is 0\.\d{3}, which is lower than 0\.9\.$/m)
   })
 
   it.each([
