@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toVisiblePattern, toVisibleText } from './visible-text.ts'
+import { isPlainJson, toVisiblePattern, toVisibleText } from './visible-text.ts'
 import { startCpuClock } from './cpu.fixtures.ts'
 
 const tags = (text: string): string => Array.from(text, (c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join('')
@@ -75,5 +75,32 @@ describe('visible text', () => {
     const getCpuMs = startCpuClock()
     toVisibleText('\u200D\uFE0Fم'.repeat(300_000))
     expect(getCpuMs()).toBeLessThan(2_000)
+  })
+})
+
+describe('plain JSON', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('a', '"', '\\', '\t', '\n', '\r') }),
+  )
+
+  it('is only data whose texts and names stay as they are', () => {
+    fc.assert(
+      fc.property(text, text, (name, value) => {
+        const isKept = [name, value].every((one) => toVisibleText(one) === one && toVisiblePattern(one) === one)
+        expect(isPlainJson({ a: { [name]: [value] } }) && !isKept).toBe(false)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    ['ASCII with quotation marks, tabs and lines', 'Say "a\\b".\n\tThen ~!', true],
+    ['a control character', 'a\u0007', false],
+    ['a carriage return', 'a\r\nb', false],
+    ['half of a character', '\uD800', false],
+    ['a character that is not ASCII', 'é', false],
+  ])('recognizes %s', (_, value, expected) => {
+    expect([isPlainJson({ a: [value] }), isPlainJson({ [value]: 0 })]).toEqual([expected, expected])
   })
 })

@@ -43,6 +43,14 @@ export function toVisiblePattern(pattern: string): string {
   return pattern.replaceAll(getHalfCharacters(), '\uFFFD').replaceAll(getInvisible(), escape)
 }
 
+/** Whether the texts and names of JSON data have only characters that are certainly visible. The data must not be circular. */
+export function isPlainJson(data: object): boolean {
+  const text = JSON.stringify(data)
+  return !/[^ -~]/.test(text) && !ESCAPED.test(text)
+}
+
+/** Any escape but those of quotation marks, backslashes, tabs and line breaks. Before it is an even number of backslashes. */
+const ESCAPED = /(?<!\\)(?:\\\\)*\\[^"\\nt]/
 const PLAIN = /^[\t\n -~]*$/
 const getHalfCharacters = deferPattern(String.raw`\p{Surrogate}`, 'gu')
 const LINE_BREAKS = /\r\n?|[\u2028\u2029\u0085\v\f]/g

@@ -60,13 +60,13 @@ export interface Caller extends LogWish {
 export class Callers {
   readonly #running = new Set<Caller>()
   readonly #pages = new Map<string, string>()
-  /** The users whose clients have called. */
+  /** The users whose clients have called. Two are enough to know that there are several. */
   readonly #users = new Set<string | undefined>()
   #hasUnseen = false
 
   /** Remembers whose clients call. */
   meet({ principal, isShared }: CallClient): void {
-    this.#users.add(principal)
+    if (this.#users.size < 2) this.#users.add(principal)
     if (isShared) this.#hasUnseen = true
   }
 
