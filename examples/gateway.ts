@@ -66,9 +66,9 @@ async function serveHttp(): Promise<void> {
   try {
     const { url } = await gateway.http({ port: options.port })
     await demonstrate(gateway, url)
-    if (!options.serve && !process.stdout.isTTY) return
-    showHowToConnect(url)
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    const isGoingOn = options.serve || process.stdout.isTTY
+    showHowToConnect(isGoingOn ? url : undefined)
+    if (isGoingOn) await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   } finally {
     await close(gateway)
   }
@@ -130,13 +130,18 @@ async function demonstrate(gateway: Gateway, url: string): Promise<void> {
   console.log(faint(`counted by ${counter.name}`))
 }
 
-function showHowToConnect(url: string): void {
-  title(`Still serving at ${url} until you press Ctrl-C`)
-  console.log('For a client that connects to servers over HTTP:\n')
-  console.log(JSON.stringify({ mcpServers: { foldout: { type: 'http', url } } }, undefined, 2))
-  console.log('\nFor one that starts servers itself, in front of the servers that you have:\n')
+/** @param url Where the gateway goes on serving. */
+function showHowToConnect(url: string | undefined): void {
+  if (url === undefined) title('How to connect a client')
+  else {
+    title(`Still serving at ${url} until you press Ctrl-C`)
+    console.log('For a client that connects to servers over HTTP:\n')
+    console.log(`${JSON.stringify({ mcpServers: { foldout: { type: 'http', url } } }, undefined, 2)}\n`)
+  }
+  console.log('For a client that starts servers itself, in front of the servers that you have:\n')
   const args = ['-y', 'foldout-mcp', 'serve', '--config', '/path/to/your/mcp.json']
   console.log(JSON.stringify({ mcpServers: { foldout: { command: 'npx', args } } }, undefined, 2))
+  if (url === undefined) console.log('\nTo keep these two servers running over HTTP: npm start -- --serve')
 }
 
 interface Options {
