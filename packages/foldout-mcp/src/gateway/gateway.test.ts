@@ -378,6 +378,33 @@ describe('R51 a configuration', () => {
   })
 })
 
+describe('R51 a change that makes a server unusable', () => {
+  const valid = (): ServerDefinition => fixture('a')
+
+  it.each([
+    ['a command that is not a text', { command: 5 }, /'a' cannot be used\. Its command must be/],
+    ['an empty entry', {}, /'a' cannot be used\. /],
+    ['wrong arguments', { command: 'node', args: 'x' }, /'a' cannot be used\. Its args must be/],
+    ['an entry that is not an object', 'node', /'a' cannot be used\. The entry is not an object/],
+    ['a missing variable', { command: '${FOLDOUT_MISSING}' }, /'a' cannot be used\. .*FOLDOUT_MISSING/],
+  ])('is rejected, and the old one stays in use: %s', async (_, entry, why) => {
+    const gateway = await create({ mcpServers: { a: valid() } })
+    const change = { mcpServers: { a: entry, b: fixture('b') } } as GatewayDefinition
+    await expect(gateway.update(change)).rejects.toThrow(why)
+    expect(await listNames(gateway)).toEqual(['a/echo'])
+    expect((await call(gateway, 'echo')).isError).toBeUndefined()
+  })
+
+  it('is accepted if the server was unusable before, for the same reason', async () => {
+    const mcpServers = { a: valid(), bad: {}, unset: { command: '${FOLDOUT_MISSING}' } }
+    const gateway = await create({ mcpServers })
+    const unset = { ...mcpServers.unset, args: ['more'] }
+    await gateway.update({ mcpServers: { ...mcpServers, unset, b: fixture('b') } })
+    await gateway.ready()
+    expect(await listNames(gateway)).toEqual(['a/echo', 'b/echo'])
+  })
+})
+
 describe('R54 processes', () => {
   it('end with the gateway, together with everything they started', async () => {
     const pids = join(folder, 'pids')

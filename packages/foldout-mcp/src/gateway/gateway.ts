@@ -3,8 +3,16 @@ import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
-import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
+import {
+  isSamePolicy,
+  isSameProcess,
+  UsageError,
+  type GatewayConfig,
+  type InvalidServer,
+  type ServerConfig,
+} from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
+import { fillServer } from './config/fill-server.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './events.ts'
@@ -234,6 +242,7 @@ class RunningGateway implements Gateway {
     if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
       throw new UsageError('The tokens of "http" cannot be removed while the gateway listens. Restart the gateway.')
     await this.#checkViews(config)
+    await this.#checkServers(config)
     const servers = config.servers.filter((server) => !this.#loop.includes(server))
     const kept = servers.filter((server) => {
       const running = this.#servers.get(server.name)
@@ -289,6 +298,33 @@ class RunningGateway implements Gateway {
     const settings = this.#views.presets.map((preset) => getViewSettings(config, preset, this.#options))
     // An exposure may need a package that is not installed.
     await Promise.all(settings.map(async (one) => one && createExposure(one.expose)))
+  }
+
+  /** Rejects a change that makes a server unusable. What was wrong before may stay wrong. */
+  async #checkServers({ servers, invalid }: GatewayConfig): Promise<void> {
+    if (!this.#config) return
+    const known = this.#config.invalid
+    const isKnown = ({ name, reason }: InvalidServer): boolean =>
+      known.some((one) => one.name === name && one.reason === reason)
+    const faults = await Promise.all(
+      servers.map(async (server) => {
+        const running = this.#servers.get(server.name)
+        const reason = running && (await this.#findFault(server))
+        const isNew = running && reason !== undefined && reason !== (await this.#findFault(running.config))
+        return isNew ? [{ name: server.name, reason }] : []
+      }),
+    )
+    const found = [...invalid.filter((one) => !isKnown(one)), ...faults.flat()]
+    if (found.length > 0)
+      throw new UsageError(found.map(({ name, reason }) => `The server '${name}' cannot be used. ${reason}`).join(' '))
+  }
+
+  /** Says what is wrong with the variables of a server. */
+  #findFault(server: ServerConfig): Promise<string | undefined> {
+    return fillServer(server, this.#serverOptions.variables).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
   }
 
   #reportIdleNames({ name, config, snapshot }: GatewayServer): void {

@@ -92,12 +92,12 @@ describe('R51 files', () => {
     expect(await choose(undefined, undefined)).toBe('auto')
   })
 
-  it('may have only settings, or nothing', async () => {
+  it('may have only settings, if another one has servers', async () => {
     const rules = [{ action: 'deny', tool: 'a/*' }]
     const { servers, rules: read } = await readAll({ mcpServers: { a: server } }, { $schema: 'x', rules })
     expect([servers.length, read]).toEqual([1, rules])
-    expect((await readAll({})).servers).toEqual([])
-    await expect(readAll({ a: server })).rejects.toThrow('has no servers')
+    for (const alone of [{}, { rules }, { a: server }])
+      await expect(readAll(alone)).rejects.toThrow('has no servers. Give it an object "mcpServers"')
   })
 
   it.each([

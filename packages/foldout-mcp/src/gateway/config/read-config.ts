@@ -47,6 +47,7 @@ export async function readGatewayConfig(files: readonly string[]): Promise<Gatew
     if (isCode(file)) parts.push(readPart(await loadModule(file), { file, folder }))
     else parts.push(readParsed(parseText(await readTextFile(file), file), { file, folder }))
   }
+  if (!parts.some(({ hasServers }) => hasServers)) throw createMissingError(files.join(', '))
   return mergeParts(parts)
 }
 
@@ -60,6 +61,8 @@ interface Parsed {
 /** One of several files. */
 interface Part {
   readonly config: GatewayConfig
+  /** Whether the file has a list of servers, which may be empty. */
+  readonly hasServers: boolean
   /** Undefined if the file does not say. */
   readonly expose: GatewayDefinition['expose']
   /** The servers that the file turns off, also those of earlier files. */
@@ -84,7 +87,8 @@ export function readDefinition(definition: unknown, origin: DefinitionOrigin): G
 }
 
 function readPart(definition: unknown, { file, folder }: DefinitionOrigin): Part {
-  const entries = findServers(definition, file)
+  const listed = findServers(definition, file)
+  const entries = listed ?? {}
   const { data, mistake } = read(gatewaySchema, definition)
   if (mistake) throw new UsageError(`${file}: ${describeMistake(mistake, (field) => `"${field}"`)}`)
   const lost = findLostName(definition as object, GATEWAY_SETTINGS)
@@ -103,7 +107,8 @@ function readPart(definition: unknown, { file, folder }: DefinitionOrigin): Part
     audit: readAudit(data.audit, folder),
     store: readStore(data.store, folder),
   }
-  return { config, expose: data.expose, off: Object.keys(entries).filter((name) => isOff(entries[name])) }
+  const off = Object.keys(entries).filter((name) => isOff(entries[name]))
+  return { config, hasServers: listed !== undefined, expose: data.expose, off }
 }
 
 function readServers(
@@ -212,18 +217,22 @@ async function loadModule(file: string): Promise<unknown> {
 /** Where other clients keep their servers: Zed, opencode and Kilo Code. */
 const FOREIGN_KEYS = ['context_servers', 'mcp']
 
-function findServers(definition: unknown, file: string): JsonObject {
+/** Undefined if the file has only other settings. One of several files may. */
+function findServers(definition: unknown, file: string): JsonObject | undefined {
   if (isObject(definition)) {
     // VS Code writes `servers`.
     const keys = ['mcpServers', 'servers'].filter((key) => Object.hasOwn(definition, key))
     const servers = keys.map((key) => definition[key]).find(isObject)
     if (servers) return servers
-    // One of several files may have only rules or presets.
-    if (keys.length === 0 && hasOnlySettings(definition)) return {}
+    if (keys.length === 0 && hasOnlySettings(definition)) return undefined
     const foreign = FOREIGN_KEYS.find((key) => isObject(definition[key]))
     if (foreign !== undefined) throw new UsageError(`${file} has "${foreign}" instead of "mcpServers". ${IMPORT}`)
   }
-  throw new UsageError(`${file} has no servers. Give it an object "mcpServers" with one entry per server.`)
+  throw createMissingError(file)
+}
+
+function createMissingError(file: string): UsageError {
+  return new UsageError(`${file} has no servers. Give it an object "mcpServers" with one entry per server.`)
 }
 
 interface ServerOrigin {
