@@ -123,6 +123,16 @@ describe('R56 pinned definitions', () => {
     expect(await listNames(await create(define([READ], { pin: 'hold' })))).toEqual(['read'])
   })
 
+  it('leave out tools without a name, which nobody can call', async () => {
+    const nameless = [{ description: 'Has no name.' }, { name: 5, description: 'Has a number.' }]
+    for (const tools of [[READ, ...nameless], [READ], [READ, ...nameless]]) {
+      const gateway = await create(define(tools, { pin: 'hold' }))
+      expect(await listNames(gateway)).toEqual(['read'])
+      await gateway.close()
+    }
+    expect(getNews()).toEqual([])
+  })
+
   it('stop nothing if they cannot be written', async () => {
     mkdirSync(site.data)
     writeFileSync(join(site.data, 'pins'), 'not a folder')

@@ -96,8 +96,10 @@ export class ServerPins {
   }
 
   /** Compares the server's definitions with the accepted ones. Returns whether anything new was found. */
-  check(tools: readonly ToolDefinition[]): boolean {
+  check(given: readonly ToolDefinition[]): boolean {
     const { mode } = this.#options
+    // Servers send anything. A tool without a name is never listed.
+    const tools = given.filter(({ name }: { readonly name: unknown }) => typeof name === 'string')
     if (mode === 'off') return false
     if (this.#pin === 'none') {
       this.#pin = createPin(this.#options.server, hashTools(tools), tools)
