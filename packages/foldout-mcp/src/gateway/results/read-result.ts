@@ -144,11 +144,17 @@ function describeRange(answer: Read, entries: readonly ReadingEntry[], next: num
   const after = isPart ? first.at + first.text.length : next
   const more = after === undefined ? '' : ` Continue with from: ${after}.`
   if (isSearch) return `${describeMatches(answer, entries.length, after)}.${more}`
-  if (!first || !last) return total ? `There are only ${formatNumber(total)} ${unit}.` : 'There is nothing here.'
+  if (!first || !last) return describeEnd(unit, total)
   const end = unit === 'characters' ? first.at + first.text.length - 1 : last.at
   const name = unit.slice(0, 1).toUpperCase() + unit.slice(1)
   const all = total === undefined ? '' : ` of ${formatNumber(total)}`
   return `${name} ${formatNumber(first.at)} to ${formatNumber(end)}${all}.${more}`
+}
+
+/** For a request that begins after the end. */
+function describeEnd(unit: Read['unit'], total: number | undefined): string {
+  if (!total) return 'There is nothing here.'
+  return total === 1 ? `There is only 1 ${unit.slice(0, -1)}.` : `There are only ${formatNumber(total)} ${unit}.`
 }
 
 function describeMatches({ unit, total }: Read, matches: number, next: number | undefined): string {

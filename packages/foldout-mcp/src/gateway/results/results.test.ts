@@ -90,6 +90,40 @@ describe('R57 large results', () => {
     )
   })
 
+  it.each([
+    ['^Person 7$', '$.people[6].name: "Person 7"\n(1 match in 803 values.)'],
+    ['^399$', '$.people[398].id: 399\n(1 match in 803 values.)'],
+    ['"id": 399$', '$.people[398].id: 399\n(1 match in 803 values.)'],
+    ['said "no"\\s+and', '$.notes[0]: "he said \\"no\\"\\nand left"\n(1 match in 803 values.)'],
+    ['^"plain"$', '$.notes[1]: "plain"\n(1 match in 803 values.)'],
+    ['^null$', '$.notes[2]: null\n(1 match in 803 values.)'],
+  ])('are searched for values, and for values as JSON: %s', async (grep, answer) => {
+    const { call, read } = open()
+    const notes = ['he said "no"\nand left', 'plain', null]
+    const result = getHandle(await call(say(JSON.stringify({ ...PEOPLE, notes }))))
+    expect(textOf(await read({ result, grep }))).toBe(answer)
+  })
+
+  it.each([
+    [{ path: '$.people', from: 2, count: 1 }, '$.people[1]: {"id":2,"name":"Person 2"}'],
+    [{ path: '$.people', from: -1 }, '$.people[399]: {"id":400,"name":"Person 400"}'],
+    [{ path: '$.people[*].id', from: -1 }, '$.people[399].id: 400'],
+    [{ path: '$.people[1:3].id', from: 2 }, '$.people[2].id: 3'],
+    [{ path: '$.people[4]', from: 1, count: 1 }, '$.people[4]: {"id":5,"name":"Person 5"}'],
+    [{ path: '$.tags' }, '$.tags: ["a","b"]'],
+  ])('are read by item, also those of one list that a path selects: %j', async (args, line) => {
+    const { call, read } = open()
+    const result = getHandle(await call(say(JSON.stringify({ ...PEOPLE, tags: ['a', 'b'] }))))
+    expect(textOf(await read({ result, ...args })).split('\n')[0]).toBe(line)
+  })
+
+  it('say how many there are, in the singular too', async () => {
+    const { call, read } = open()
+    const result = getHandle(await call(say(`{"only": ${JSON.stringify(LINES)}}`)))
+    expect(textOf(await read({ result, from: 2 }))).toBe('(There is only 1 item.)')
+    expect(textOf(await read({ result, path: '$.only', from: 2_000 }))).toBe('(There are only 1,000 items.)')
+  })
+
   it('keep everything: reading on gives the whole text', async () => {
     const { call, read } = open()
     const text = `${LINES.join('\n')}\nWäre “es” 🙂 so?\n`

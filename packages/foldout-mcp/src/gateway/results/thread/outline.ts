@@ -71,8 +71,7 @@ function describeKinds(samples: readonly unknown[]): string {
   const others = samples.filter((sample) => !Array.isArray(sample) && !isObject(sample))
   const kinds = new Set<string>()
   if (lists.length > 0) kinds.add(`list of ${formatRange(lists.map(({ length }) => length))}`)
-  if (objects.length > 0)
-    kinds.add(`object with ${formatRange(objects.map((object) => Object.keys(object).length))} keys`)
+  if (objects.length > 0) kinds.add(`object with ${formatKeys(objects.map((object) => Object.keys(object).length))}`)
   for (const other of others) kinds.add(describeScalar(other, samples.length === 1))
   return [...kinds].join(' or ')
 }
@@ -81,6 +80,10 @@ function describeScalar(value: unknown, isOnly: boolean): string {
   if (value === null) return 'null'
   if (typeof value === 'string' && isOnly && value.length > 100) return `string of ${format(value.length)} characters`
   return typeof value
+}
+
+function formatKeys(counts: readonly number[]): string {
+  return counts.every((count) => count === 1) ? '1 key' : `${formatRange(counts)} keys`
 }
 
 function formatRange(counts: readonly number[]): string {

@@ -21,8 +21,7 @@ export function readJson(value: unknown, reading: Reading): ReadingAnswer {
       if ('fault' in search) return search
       return collect(findScalars(path === undefined ? [{ location: [], value }] : query(value, path)), reading, search)
     }
-    if (path !== undefined) return collect(query(value, path), reading)
-    return collect(listItems(value), reading)
+    return collect(path === undefined ? listItems(value) : listSelected(query(value, path), reading), reading)
   } catch (error) {
     return { fault: describeFailure(error, path) }
   }
@@ -36,10 +35,22 @@ function describeFailure(error: unknown, path: string | undefined): string {
 }
 
 /** The items of a list, the fields of an object, or the value itself. */
-function* listItems(value: unknown): Generator<Item> {
-  if (Array.isArray(value)) for (const [i, item] of value.entries()) yield { location: [i], value: item }
-  else if (isObject(value)) for (const key of Object.keys(value)) yield { location: [key], value: value[key] }
-  else yield { location: [], value }
+function* listItems(value: unknown, at: Item['location'] = []): Generator<Item> {
+  if (Array.isArray(value)) for (const [i, item] of value.entries()) yield { location: [...at, i], value: item }
+  else if (isObject(value)) for (const key of Object.keys(value)) yield { location: [...at, key], value: value[key] }
+  else yield { location: at, value }
+}
+
+/** What a path selects. If that is one list, and a part is asked for, the items of the list. */
+function* listSelected(selected: Generator<Item>, { from, count }: Reading): Generator<Item> {
+  const { value: first, done } = selected.next() as IteratorResult<Item, undefined>
+  if (done) return
+  const second = selected.next() as IteratorResult<Item, undefined>
+  const isPart = from !== 1 || count !== undefined
+  if (second.done && isPart && Array.isArray(first.value)) yield* listItems(first.value, first.location)
+  else yield first
+  if (!second.done) yield second.value
+  yield* selected
 }
 
 function* query(value: unknown, path: string): Generator<Item> {
@@ -130,10 +141,12 @@ function toLocation(place: Waiting): readonly (string | number)[] {
   return [...place.base, ...keys.toReversed()]
 }
 
-/** A value as it is searched and shown: its key, if it has one, and itself. */
-function toSearched({ value }: Item, key: string | number | undefined): string {
-  const text = JSON.stringify(value) ?? 'null'
-  return typeof key === 'string' ? `${JSON.stringify(key)}: ${text}` : text
+/** The forms of a value in which it is searched: a text as it is, and any value as JSON, with its key if it has one. */
+function toSearched({ value, location }: Item): readonly string[] {
+  const key = location.at(-1)
+  const json = JSON.stringify(value) ?? 'null'
+  const own = typeof value === 'string' ? value : json
+  return typeof key === 'string' ? [own, `${JSON.stringify(key)}: ${json}`] : [own, ...(own === json ? [] : [json])]
 }
 
 /** Collects the items that are wanted, and counts the others. */
@@ -174,7 +187,11 @@ function toEntry({ location, value }: Item, at: number, most: number): ReadingEn
 }
 
 function findEntry(item: Item, at: number, search: Search, most: number): ReadingEntry | 'stopped' | undefined {
-  const found = search.find(toSearched(item, item.location.at(-1)))
+  let found: ReturnType<Search['find']>
+  for (const text of toSearched(item)) {
+    found = search.find(text)
+    if (found !== undefined) break
+  }
   if (found === 'stopped' || found === undefined) return found
   const label = formatPath(item.location)
   if (found.isPiece) return { at, label, text: sliceWhole(found.text, 0, most), isCut: true }
