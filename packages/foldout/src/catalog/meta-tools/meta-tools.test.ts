@@ -79,8 +79,13 @@ describe('R45 search_tools', () => {
 
   it('R45 an empty query is an error', async () => {
     const error = failed("Say in 'query' what you want to do, such as \"send a message\", or a tool's name.")
-    for (const args of [{}, { query: '' }, { query: '  ' }, { query: 5 }, undefined, null, ''])
+    for (const args of [{}, { query: '' }, { query: '  ' }, { query: [] }, { query: {} }, undefined, null, ''])
       expect(await search(args)).toEqual(error)
+  })
+
+  it('R45 a query may be a list of words, or a number', async () => {
+    expect(await search({ query: ['dim', 'lights'] })).toEqual(await search({ query: 'dim, lights' }))
+    expect(await search({ query: 5 })).toEqual(await search({ query: '5' }))
   })
 
   it('R45 a query without a match gets no tools', async () => {

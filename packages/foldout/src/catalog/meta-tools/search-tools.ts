@@ -88,9 +88,10 @@ export async function runSearch(scope: MetaScope, args: GivenArguments, context:
   return createTextResult(text)
 }
 
+/** Models also write a list of words, or a number. */
 function readQuery(given: unknown): string | undefined {
-  const words = Array.isArray(given) ? given.filter((word) => typeof word === 'string').join(', ') : given
-  return readText(words)
+  const words = (Array.isArray(given) ? given : [given]) as readonly unknown[]
+  return readText(words.filter((word) => typeof word === 'string' || typeof word === 'number').join(', '))
 }
 
 /** Reads a limit, within bounds. Anything that is not a number counts as the default. */
