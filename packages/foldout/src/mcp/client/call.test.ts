@@ -86,6 +86,18 @@ describe.each(LINES)("a call of a server's tool, with a client of %s", (line) =>
     })
   })
 
+  it.each([
+    [{ toolResult: { content: [{ type: 'text', text: 'a' }], isError: true } }, 'a', true],
+    [{ toolResult: 'a' }, 'a', undefined],
+    [{ message: 'Hello.', _meta: { b: 1 } }, '{"message":"Hello."}', undefined],
+    [{ structuredContent: { celsius: 1 } }, '', undefined],
+  ])('R46 shows what a result without content has: %j', async (answer, text, isError) => {
+    const { tool } = await calling(line, () => answer)
+    const result = await tool.call!({}, {})
+    expect(result).toMatchObject(answer)
+    expect([getText(result), result.isError]).toEqual([text, isError])
+  })
+
   it('R46 passes on the _meta of the request, except the keys of the connection', async () => {
     const { tool, calls } = await calling(line, () => ({ content: [] }))
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

@@ -222,8 +222,25 @@ function getAnswer(
   const isCut = result['isError'] === true && maxErrorCharacters < Infinity
   if (!isCut && isPlainAnswer(result)) return result
   const { resultType: _era, content, ...rest } = result
-  const pieces = toContent(content)
-  return { ...rest, content: isCut ? pieces.map((piece) => cutPiece(piece, maxErrorCharacters)) : pieces }
+  const { pieces, isError } = content === undefined ? readOther(rest) : { pieces: toContent(content) }
+  const shown = isCut ? pieces.map((piece) => cutPiece(piece, maxErrorCharacters)) : pieces
+  return { ...rest, ...(isError === true ? { isError } : {}), content: shown }
+}
+
+/** The fields that a result may have besides its content, or instead of it. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(['_meta', 'isError', 'structuredContent', 'task'])
+
+/** Reads a result without content, so that a model sees what is there. Old servers put the whole result into `toolResult`. */
+function readOther(result: Readonly<Record<string, unknown>>): {
+  readonly pieces: readonly ToolContent[]
+  readonly isError?: unknown
+} {
+  const { toolResult } = result
+  if (isPlainObject(toolResult) && Array.isArray(toolResult['content']))
+    return { pieces: toContent(toolResult['content']), isError: toolResult['isError'] }
+  if (toolResult !== undefined) return { pieces: toContent(toolResult) }
+  const others = Object.entries(result).filter(([name]) => !KNOWN_FIELDS.has(name))
+  return { pieces: others.length === 0 ? [] : toContent(JSON.stringify(Object.fromEntries(others))) }
 }
 
 /** An error is made to be read by a model, which has no use for megabytes of it. */
