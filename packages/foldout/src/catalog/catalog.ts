@@ -6,6 +6,7 @@ import type { ApprovalNeed } from '../tools/tool.ts'
 import { getApprovalSettings } from './approval.ts'
 import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
 import { describeArgumentsFault, readArguments } from './arguments.ts'
+import { isForModels } from './entries/audience.ts'
 import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from './entries/read-tool.ts'
 import type { Catalog, CatalogOptions, CatalogSource } from './contract.ts'
 import type { CatalogEvent } from './events.ts'
@@ -273,7 +274,7 @@ class LiveCatalog implements Catalog {
   #remember(entry: CatalogEntry): void {
     this.#byName.set(entry.name, entry.qualified)
     this.#looseNames?.add(entry)
-    this.#index.add(entry)
+    if (isForModels(entry)) this.#index.add(entry)
   }
 
   #forget(entry: CatalogEntry): void {

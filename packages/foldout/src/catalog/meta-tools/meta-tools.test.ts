@@ -83,6 +83,25 @@ describe('R45 search_tools', () => {
       expect(await search(args)).toEqual(error)
   })
 
+  it('R45 R53 a tool that is only for the pages of its server is not offered to models, and pages can call it', async () => {
+    const page = (name: string, visibility?: unknown): RawTool => ({
+      ...tool(name),
+      call: async () => ({ content: [{ type: 'text', text: 'called' }] }),
+      meta: { ui: { resourceUri: 'ui://page', visibility } },
+    })
+    const pages = createCatalog([page('save_page', ['app']), page('save_pages', ['model', 'app']), page('save_all')])
+    const found = await Promise.all(pages.tools.map(({ name }) => search({ query: name }, pages)))
+    const text = found.map(getText).join('\n')
+    expect(text).toContain('save_pages(')
+    expect(text).toContain('save_all(')
+    expect(text).not.toContain('save_page(')
+    const exposed = expose(pages, hybrid({ core: [] }))
+    expect(await exposed.call('use_tool', { name: 'save_page' }, {})).toEqual(
+      failed("Tool 'save_page' is only for the pages of its server. Use another tool."),
+    )
+    expect(getText(await exposed.call('save_page', {}, {}))).toBe('called')
+  })
+
   it('R45 a query may be a list of words, or a number', async () => {
     expect(await search({ query: ['dim', 'lights'] })).toEqual(await search({ query: 'dim, lights' }))
     expect(await search({ query: 5 })).toEqual(await search({ query: '5' }))

@@ -1,4 +1,5 @@
 import type { Catalog } from '../../contract.ts'
+import { isForModels } from '../../entries/audience.ts'
 import { toIdentifier } from '../../signatures/identifier.ts'
 import { formatStub } from '../../signatures/stub.ts'
 import type { CatalogEntry } from '../../tool.ts'
@@ -56,7 +57,7 @@ interface Place {
 function createFolder({ tools, sources }: Catalog): FunctionFolder {
   const bySource = new Map<string | undefined, CatalogEntry[]>()
   for (const { name } of sources) bySource.set(name, [])
-  for (const entry of tools) {
+  for (const entry of tools.filter(isForModels)) {
     const group = bySource.get(entry.source)
     if (group) group.push(entry)
     else bySource.set(entry.source, [entry])
