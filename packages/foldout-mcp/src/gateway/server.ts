@@ -13,7 +13,7 @@ import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
 import { UpstreamError } from './upstreams/failures/failures.ts'
 import { CACHE_FRESH_MS } from './upstreams/limits.ts'
-import { applyOverride } from './upstreams/overrides.ts'
+import { applyOverride, completeArguments } from './upstreams/overrides.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { WantedNews } from './upstreams/subscriptions.ts'
 import { Tasks } from './upstreams/tasks.ts'
@@ -96,6 +96,11 @@ export class GatewayServer {
 
   findOwnName(tool: string): string | undefined {
     return this.#own.get(tool)?.name
+  }
+
+  /** The arguments with which a tool runs, including those that its overrides set. */
+  completeArguments(tool: string, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    return completeArguments(this.config.overrides.get(this.findOwnName(tool) ?? tool) ?? {}, args)
   }
 
   /** A hash that changes with a tool's definition and its overrides. */

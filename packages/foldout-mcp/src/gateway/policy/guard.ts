@@ -11,6 +11,8 @@ export interface GuardedServer {
   readonly name: string
   /** The server's own name for a tool that clients see under this name. */
   findOwnName(tool: string): string | undefined
+  /** The arguments with which a tool runs, including those that the configuration sets. */
+  completeArguments(tool: string, args: Arguments): Arguments
   /** The hash of the tool's current definition. */
   hashTool(tool: string): string | undefined
 }
@@ -121,12 +123,13 @@ async function callChecked(checked: CheckedCall, args: Arguments, context: CallC
     const rule = seen.rule ?? checked.decision
     const tool = `${checked.server.name}/${checked.tool}`
     const decision = getDecision(rule, seen)
-    if (decision) onTraffic?.({ type: 'decision', preset, tool, arguments: args, decision, request: getRequest() })
+    const complete = checked.server.completeArguments(checked.tool, args)
+    if (decision) onTraffic?.({ type: 'decision', preset, tool, arguments: complete, decision, request: getRequest() })
     audit?.note({
       client: describeClient(client),
       preset,
       tool,
-      arguments: args,
+      arguments: complete,
       outcome: getOutcome(rule, seen, context),
       durationMs: Math.round(performance.now() - start),
       bytes: countBytes(seen.result),
@@ -172,7 +175,8 @@ async function decideAndCall(
   const request = {
     preset,
     tool: path,
-    arguments: args,
+    // The user approves what will run, not only what the model wrote.
+    arguments: server.completeArguments(tool, args),
     reason: decision.reason,
     getDefinition: () => server.hashTool(tool),
   }

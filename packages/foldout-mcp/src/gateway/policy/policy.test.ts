@@ -310,6 +310,26 @@ describe('R56 calls that wait for an approval', () => {
   })
 })
 
+describe('R56 a call with arguments that the configuration sets', () => {
+  it('is approved and logged with all of them', async () => {
+    const parameters = { path: { fixed: '/etc/hosts' }, mode: { default: 'new' } }
+    const file = join(site.folder, 'audit.jsonl')
+    const gateway = await site.create({
+      mcpServers: { notes: serveTools(TOOLS, { tools: { delete_note: { parameters } } }) },
+      expose: 'all',
+      rules: [{ action: 'ask', tool: '*/delete_*' }],
+      audit: { file },
+    })
+    const { url } = await gateway.http()
+    await callTool(await site.connect(url), 'delete_note', { id: 1 })
+    const all = { mode: 'new', id: 1, path: '/etc/hosts' }
+    const [waiting] = await gateway.approvals.list()
+    expect(JSON.parse(waiting?.arguments ?? '')).toEqual(all)
+    await gateway.close()
+    expect(readFileSync(file, 'utf8')).toContain(JSON.stringify(all))
+  })
+})
+
 describe('R56 a denied call', () => {
   it('is refused without asking again, and only that call', async () => {
     const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask', tool: '*/delete_*' }] }))

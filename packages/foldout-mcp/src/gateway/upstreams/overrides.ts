@@ -12,15 +12,27 @@ export function applyOverride(tool: RawTool, override: ServerToolOverride | unde
   return parameters ? withParameters(changed, new Map(Object.entries(parameters))) : changed
 }
 
+type Arguments = Readonly<Record<string, unknown>>
+
 function withParameters(tool: RawTool, parameters: ReadonlyMap<string, ParameterOverride>): RawTool {
   const { call, inputSchema } = tool
-  const fixed = pick(parameters, 'fixed')
-  const defaults = pick(parameters, 'default')
+  const complete = createCompletion(parameters)
   return {
     ...tool,
     inputSchema: changeSchema(inputSchema ?? { type: 'object' }, parameters),
-    ...(call ? { call: (args, context) => call({ ...defaults, ...args, ...fixed }, context) } : {}),
+    ...(call ? { call: (args, context) => call(complete(args), context) } : {}),
   }
+}
+
+function createCompletion(parameters: ReadonlyMap<string, ParameterOverride>): (args: Arguments) => Arguments {
+  const fixed = pick(parameters, 'fixed')
+  const defaults = pick(parameters, 'default')
+  return (args) => ({ ...defaults, ...args, ...fixed })
+}
+
+/** The arguments that the server gets, with those that the configuration fixes or adds. */
+export function completeArguments({ parameters }: ServerToolOverride, args: Arguments): Arguments {
+  return parameters ? createCompletion(new Map(Object.entries(parameters)))(args) : args
 }
 
 function pick(parameters: ReadonlyMap<string, ParameterOverride>, field: 'fixed' | 'default') {
