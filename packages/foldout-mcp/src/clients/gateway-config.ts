@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { findServerKey } from '../gateway/config/server-key.ts'
 import { dropUndefined } from '../gateway/fields.ts'
-import { applyChange, getEntries, isObject, loadFormat } from './documents/document.ts'
+import { applyChange, getEntries, isObject, loadFormat, type Path } from './documents/document.ts'
 import { checkWritable, findFile, replaceFile, type FoundFile } from './files.ts'
 import type { State } from './state.ts'
 
-const PATH = ['mcpServers']
 /** A new configuration. */
 const EMPTY = '{\n  "mcpServers": {}\n}\n'
 
@@ -101,7 +101,8 @@ async function planConfig(
 ): Promise<string> {
   const format = await loadFormat('json')
   try {
-    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path: PATH, name, value }), text)
+    const path = getServerPath(format.parse(text))
+    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path, name, value }), text)
   } catch (error) {
     throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
@@ -112,10 +113,16 @@ async function readServers({ text }: FoundFile, file: string): Promise<ReadonlyM
   checkJson(file)
   try {
     const root = (await loadFormat('json')).parse(text)
-    return new Map([...(getEntries(root, PATH) ?? [])].filter((entry): entry is [string, object] => isObject(entry[1])))
+    const entries = getEntries(root, getServerPath(root)) ?? []
+    return new Map([...entries].filter((entry): entry is [string, object] => isObject(entry[1])))
   } catch (error) {
     throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
+}
+
+/** Servers are added where the gateway reads them: it would not read a second place. */
+function getServerPath(root: unknown): Path {
+  return [findServerKey(root) ?? 'mcpServers']
 }
 
 function checkJson(file: string): void {

@@ -221,6 +221,17 @@ describe('R52: foldout add and remove', () => {
     await expect(stat(machine.config)).rejects.toThrow('ENOENT')
   })
 
+  it('uses the key that the file has its servers under', async () => {
+    await machine.write('foldout.config.json', { servers: { z: { command: 'z' } } })
+    await add('q', '--', 'npx', 'q')
+    expect(await machine.readConfig()).toEqual({
+      servers: { z: { command: 'z' }, q: { command: 'npx', args: ['q'] } },
+    })
+    expect((await add('z', '--', 'npx', 'z')).stderr).toContain("already has a server 'z'")
+    expect((await machine.run('remove', 'z', '--config', machine.config)).code).toBe(0)
+    expect(Object.keys(((await machine.readConfig()) as { servers: object }).servers)).toEqual(['q'])
+  })
+
   it('accepts hostile names', async () => {
     await machine.run('add', '__proto__', '--config', machine.config, '--no-try', '--', 'x')
     await machine.run('add', 'say "hi"', '--config', machine.config, '--no-try', '--', 'y')

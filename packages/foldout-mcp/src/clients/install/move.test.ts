@@ -30,6 +30,19 @@ describe('R52: moving servers', () => {
     expect(await readFile(config, 'utf8')).toBe(original)
   })
 
+  it('adds them to the servers that a configuration of VS Code has', async () => {
+    const config = join(machine.where.project, '.vscode-mcp.json')
+    const original = '{"servers": {"z": {"command": "z"}}}'
+    await writeFile(config, original)
+    await machine.write('cursor', '{"mcpServers": {"c": {"command": "c"}}}')
+    await machine.install('cursor', { isMove: true, config })
+    expect(JSON.parse(await readFile(config, 'utf8'))).toEqual({
+      servers: { z: { command: 'z' }, c: { command: 'c' } },
+    })
+    await machine.uninstall('cursor')
+    expect(await readFile(config, 'utf8')).toBe(original)
+  })
+
   it('does not restore the configuration while another client uses it', async () => {
     await machine.write('cursor', '{"mcpServers": {"a": {"command": "x"}}}')
     await machine.write('windsurf', '{"mcpServers": {"a": {"command": "x"}}}')

@@ -228,6 +228,19 @@ describe('a mistake in a configuration', () => {
     expect(config.presets).toEqual(new Map(Object.entries(presets)))
   })
 
+  it('is to have servers under two keys, of which only one is used', () => {
+    const definition = { mcpServers: { a: { command: 'a' } }, servers: { b: { command: 'b' } } }
+    const { servers, doubts } = readDefinition(definition, ORIGIN)
+    expect(servers.map(({ name }) => name)).toEqual(['a'])
+    expect(doubts).toEqual([
+      'servers.json has both "mcpServers" and "servers". Only the servers in "mcpServers" are used. Move the others there.',
+    ])
+    expect(readDefinition({ ...definition, mcpServers: null }, ORIGIN)).toMatchObject({
+      servers: [{ name: 'b' }],
+      doubts: [],
+    })
+  })
+
   it('is found in a large configuration, and values of any depth are left as they are', () => {
     const env = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`NAME_${i}`, i]))
     const { servers, invalid } = readDefinition(

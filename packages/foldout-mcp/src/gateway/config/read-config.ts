@@ -12,6 +12,7 @@ import { describeLoadFailure } from './load-failure.ts'
 import { findLostName, findRepeatedNames, toValue } from './names.ts'
 import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../shapes.ts'
+import { findServerKey, SERVER_KEYS } from './server-key.ts'
 import { readTextFile } from './text-file.ts'
 import {
   findDoubts,
@@ -220,11 +221,11 @@ const FOREIGN_KEYS = ['context_servers', 'mcp']
 /** Undefined if the file has only other settings. One of several files may. */
 function findServers(definition: unknown, file: string): JsonObject | undefined {
   if (isObject(definition)) {
-    // VS Code writes `servers`.
-    const keys = ['mcpServers', 'servers'].filter((key) => Object.hasOwn(definition, key))
-    const servers = keys.map((key) => definition[key]).find(isObject)
-    if (servers) return servers
-    if (keys.length === 0 && hasOnlySettings(definition)) return undefined
+    const used = findServerKey(definition)
+    const servers = used && definition[used]
+    if (isObject(servers)) return servers
+    const hasKey = SERVER_KEYS.some((key) => Object.hasOwn(definition, key))
+    if (!hasKey && hasOnlySettings(definition)) return undefined
     const foreign = FOREIGN_KEYS.find((key) => isObject(definition[key]))
     if (foreign !== undefined) throw new UsageError(`${file} has "${foreign}" instead of "mcpServers". ${IMPORT}`)
   }

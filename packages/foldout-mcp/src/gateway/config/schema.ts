@@ -22,6 +22,7 @@ import {
   union,
 } from '../shapes.ts'
 import type { GatewayDefinition, QuotaSubject, RuleAnnotation } from './definition.ts'
+import { findServerKey, listIgnoredServerKeys, SERVER_KEYS } from './server-key.ts'
 
 const SCALAR = 'a string, a number, true or false'
 const STRING_OR_OBJECT = 'a string or an object'
@@ -221,7 +222,7 @@ export const gatewaySchema = object({
 }) satisfies v.GenericSchema<Omit<GatewayDefinition, 'mcpServers'>, unknown>
 
 export const GATEWAY_SETTINGS: readonly string[] = Object.keys(gatewaySchema.entries)
-const SETTINGS: readonly string[] = ['mcpServers', 'servers', ...GATEWAY_SETTINGS]
+const SETTINGS: readonly string[] = [...SERVER_KEYS, ...GATEWAY_SETTINGS]
 export const SERVER_SETTINGS: readonly string[] = Object.keys(serverSchema.entries)
 /** Not the gateway's, and welcome in its files. */
 const FOREIGN: ReadonlySet<string> = new Set(['$schema', 'inputs'])
@@ -245,7 +246,14 @@ export function findDoubts(definition: JsonObject, servers: JsonObject, file: st
       .filter(({ near }) => near !== undefined)
       .map((unknown) => describeUnknown(`The server '${name}' in ${file}`, unknown)),
   )
-  return [...doubts, ...inServers, ...findAmbiguous(servers, file)]
+  return [...findIgnoredServers(definition, file), ...doubts, ...inServers, ...findAmbiguous(servers, file)]
+}
+
+function findIgnoredServers(definition: JsonObject, file: string): readonly string[] {
+  const used = findServerKey(definition)
+  return listIgnoredServerKeys(definition).map(
+    (key) => `${file} has both "${used}" and "${key}". Only the servers in "${used}" are used. Move the others there.`,
+  )
 }
 
 /** A server with two ways to reach it: the url is used. */
