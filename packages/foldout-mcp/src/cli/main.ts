@@ -7,6 +7,7 @@ import { addConfigureCommands } from './configure/commands.ts'
 import { addFleetCommands } from './fleet/commands.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
 import type { AddCommands } from './options.ts'
+import { claimOutput } from './own-output.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { addPromptCommands } from './prompts/commands.ts'
 import { addSignInCommands } from './sign-in/commands.ts'
@@ -62,7 +63,16 @@ export async function main(argv: readonly string[]): Promise<void> {
   })
   // Clients may stop reading what a gateway reports. That is no reason to end it.
   stderr.on('error', () => {})
-  const code = await runCommand(argv, { stdout, stderr, env, signal: stop.signal, version: readVersion() })
+  const own = claimOutput()
+  const code = await runCommand(argv, {
+    stdout: own.stdout,
+    stderr,
+    env,
+    signal: stop.signal,
+    version: readVersion(),
+    releaseOutput: own.release,
+  })
+  own.release()
   await flush(stdout, stop.signal)
   if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
   await flush(stderr, stop.signal)

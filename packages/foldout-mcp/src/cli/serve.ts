@@ -78,6 +78,8 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
       stderr.write(`Serving ${describeServers(gateway)} at ${url}\n${listPresets(url, config)}`)
     } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway, stderr))
     if (options.http === undefined || !stdin.isTTY) {
+      // The connection keeps standard output for its messages.
+      surroundings.releaseOutput?.()
       const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
       // A service often starts with standard input already at its end, which must not stop it.
       const isLast = async (): Promise<void> => {

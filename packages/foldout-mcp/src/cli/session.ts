@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
   readonly version: string
+  /** Lets others write to standard output, which this program otherwise keeps for itself. */
+  releaseOutput?(): void
 }
 
 /** The options of every command that connects to servers. */

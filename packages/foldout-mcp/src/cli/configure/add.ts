@@ -207,12 +207,13 @@ function readPair(text: string, option: string): readonly [string, string] {
   throw new UsageError(`${option} needs a name and a value: ${option} NAME=value.`)
 }
 
-function createAsk({ stdout }: Surroundings, { json }: AddOptions): Ask {
+function createAsk({ stdout, releaseOutput }: Surroundings, { json }: AddOptions): Ask {
   const isTerminal = process.stdin.isTTY && stdout.isTTY === true && !json
   return async (questions) => {
     if (questions.length === 0) return new Map()
     if (!isTerminal) throw new UsageError(`The server needs ${questions.map(formatQuestion).join(', ')}.`)
     const { askQuestions } = await import('./ask.ts')
+    releaseOutput?.()
     return askQuestions(questions)
   }
 }

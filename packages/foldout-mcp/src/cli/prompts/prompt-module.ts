@@ -7,6 +7,7 @@ import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
+import { runUserCode } from '../../gateway/config/user-code.ts'
 import type { StrategyName } from '../../inspector/protocol.ts'
 import { readJsonObject } from '../options.ts'
 import { toLine } from '../text.ts'
@@ -33,15 +34,16 @@ export async function loadPrompt(reference: string, { values }: ValueOptions): P
   await requireFile(file)
   const { createJiti } = await import('jiti')
   const jiti = createJiti(pathToFileURL(path).href, { moduleCache: true })
-  const exports = await jiti.import<Readonly<Record<string, unknown>>>(path).catch((error: unknown) => {
+  const load = (): Promise<Readonly<Record<string, unknown>>> => jiti.import(path)
+  const exports = await runUserCode(load).catch((error: unknown) => {
     throw new UsageError(`${file} cannot be loaded. ${describeLoadFailure(path, error)}`, { cause: error })
   })
-  const load = <Module>(entry: string, own: () => Promise<Module>): Promise<Module> =>
+  const loadLibrary = <Module>(entry: string, own: () => Promise<Module>): Promise<Module> =>
     jiti.import<Module>(entry).catch(own)
   return {
     bound: bind(findPrompt(exports, { file, name }), values, reference),
-    library: await load<Library>('foldout', () => import('foldout')),
-    telemetry: await load<Telemetry>('foldout/telemetry', () => import('foldout/telemetry')),
+    library: await loadLibrary<Library>('foldout', () => import('foldout')),
+    telemetry: await loadLibrary<Telemetry>('foldout/telemetry', () => import('foldout/telemetry')),
   }
 }
 

@@ -14,6 +14,7 @@ import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../shapes.ts'
 import { findServerKey, SERVER_KEYS } from './server-key.ts'
 import { readTextFile } from './text-file.ts'
+import { runUserCode } from './user-code.ts'
 import {
   findDoubts,
   GATEWAY_SETTINGS,
@@ -209,7 +210,7 @@ async function loadModule(file: string): Promise<unknown> {
     // Started by npx or from a global installation, the package is not in the folder of the configuration.
     const alias = { 'foldout-mcp': createRequire(import.meta.url).resolve('foldout-mcp') }
     const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false, alias })
-    return await jiti.import(path, { default: true })
+    return await runUserCode(() => jiti.import(path, { default: true }))
   } catch (error) {
     throw new UsageError(`${file} cannot be loaded. ${describeLoadFailure(path, error)}`, { cause: error })
   }
