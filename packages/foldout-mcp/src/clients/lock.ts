@@ -1,4 +1,4 @@
-import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { open, readFile, rm, stat, utimes, type FileHandle } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../gateway/surroundings.ts'
 import { retryIfInUse } from '../system/in-use.ts'
@@ -27,13 +27,24 @@ export async function holdLock<Result>(lock: string, work: () => Promise<Result>
 async function takeLock(lock: string): Promise<boolean> {
   try {
     const handle = await retryIfInUse(() => open(lock, 'wx', 0o600))
-    await handle.writeFile(String(process.pid))
-    await handle.close()
+    await sign(lock, handle)
     return true
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     if (await isStale(lock)) await rm(lock, { force: true })
     return false
+  }
+}
+
+/** Writes who holds the lock. On a full disk, nobody does: an empty lock would keep all other commands waiting. */
+async function sign(lock: string, handle: FileHandle): Promise<void> {
+  try {
+    await handle.writeFile(String(process.pid)).finally(() => handle.close())
+  } catch (error) {
+    await retryIfInUse(() => rm(lock, { force: true }))
+    throw new Error(`Nothing was changed, because ${lock} cannot be written: ${(error as Error).message}.`, {
+      cause: error,
+    })
   }
 }
 
