@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
@@ -51,10 +51,29 @@ export async function findFile(file: string): Promise<FoundFile> {
   }
 }
 
-/** Fails if a file is read-only. Replacing it would still succeed, against its owner's wish. */
+/**
+ * Fails if a file cannot be replaced. Replacing a read-only file would succeed, against its owner's wish; in a read-only
+ * folder, it fails.
+ */
 export function checkWritable({ path, text, mode }: FoundFile): void {
   if (text !== undefined && (mode & WRITE_BITS) === 0)
     throw new Error(`${path} is read-only. Make it writable, then try again.`)
+  const folder = findExisting(dirname(path))
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw new Error(
+      `${path} cannot be written, because its folder ${folder} is read-only for you. Make it writable, then try again.`,
+      { cause: error },
+    )
+  }
+}
+
+/** The folder, or the nearest one above it that exists. */
+function findExisting(folder: string): string {
+  let path = folder
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path)
+  return path
 }
 
 /** Replaces a file atomically: a reader sees the old text or the new one. Returns the folders it created. */
@@ -73,7 +92,7 @@ export async function replaceFile({ path, mode, text: before }: FoundFile, text:
     await retryIfInUse(() => rename(temporary, path))
     return created
   } catch (error) {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw new Error(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
   }
 }
@@ -131,8 +150,7 @@ export async function createFolders(folder: string, mode?: number): Promise<read
 
 /** Fails if a folder cannot exist because a file has its name or the name of one of its parents. */
 export function checkFolder(folder: string): void {
-  let path = folder
-  while (!existsSync(path) && dirname(path) !== path) path = dirname(path)
+  const path = findExisting(folder)
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats && !stats.isDirectory())
     throw new FileError(path, 'is a file, but must be a folder. Rename or remove the file, then try again')

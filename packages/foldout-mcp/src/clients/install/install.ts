@@ -20,7 +20,7 @@ import { planMove, type Move } from './move.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
 import { getStateFolder, type Whereabouts } from '../places.ts'
 import { chooseInstalledFile } from './installed-file.ts'
-import { addToConfig, releaseConfig, type ConfigRelease } from './release.ts'
+import { addToConfig, releaseConfig, type ConfigRelease, type UndoAddition } from './release.ts'
 import { createState, type Receipt, type State } from '../state.ts'
 import { isSameEntry, undoInstallation } from './undo.ts'
 
@@ -183,19 +183,47 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
   // Fails before anything is changed if the other configuration cannot be changed.
   const planned = await releaseOther(plan, state, true)
   if (isDryRun) return { ...result, status: 'planned', released: planned }
-  await prepareConfig(plan, state)
-  const backup = await state.keepBackup(found)
-  const failure = own && (await installByCommand(plan, own, { request, state }))
-  const by = own && failure === undefined ? ('command' as const) : ('file' as const)
-  if (by === 'file') await installByFile(plan, { request, state })
+  const undo = await prepareConfig(plan, state)
+  const { backup, by, failure } = await changeClient(plan, own, { request, state }).catch((error: unknown) =>
+    takeBack(plan, undo, error as Error),
+  )
   if (failure !== undefined) result.notes.push(`Its own command failed (${failure}), so the file was edited instead.`)
   return { ...result, backup, by, released: await releaseOther(plan, state, false), status: 'installed' }
 }
 
 /** Writes the moved servers to the new file before removing them from the old one. */
-async function prepareConfig({ config, found, move }: Plan, state: State): Promise<void> {
+async function prepareConfig({ config, found, move }: Plan, state: State): Promise<UndoAddition> {
   const { servers, originals, moved } = move
-  await addToConfig(config, { owner: found.path, servers, originals, moved: moved.map(({ to }) => to) }, state)
+  return addToConfig(config, { owner: found.path, servers, originals, moved: moved.map(({ to }) => to) }, state)
+}
+
+/** A client that still has its servers must not share them, and their secrets, with the configuration. */
+async function takeBack({ config, move }: Plan, undo: UndoAddition, error: Error): Promise<never> {
+  try {
+    await undo()
+  } catch {
+    const names = [...move.servers.keys()].join(', ')
+    if (names === '') throw error
+    throw new Error(`${error.message} ${config} could not be restored either: remove ${names} from it.`, {
+      cause: error,
+    })
+  }
+  throw error
+}
+
+interface ClientChange {
+  readonly backup: string | undefined
+  readonly by: InstallResult['by']
+  /** Why the client's own command failed. */
+  readonly failure: string | undefined
+}
+
+async function changeClient(plan: Plan, own: OwnCommandLine | undefined, step: Step): Promise<ClientChange> {
+  const backup = await step.state.keepBackup(plan.found)
+  const failure = own && (await installByCommand(plan, own, step))
+  if (own && failure === undefined) return { backup, by: 'command', failure }
+  await installByFile(plan, step)
+  return { backup, by: 'file', failure }
 }
 
 /** Leaves the configuration that the client used before, if that is another one. */
@@ -216,12 +244,12 @@ interface Step {
 
 async function installByFile(plan: Plan, { request, state }: Step): Promise<void> {
   const { found, text, receipt } = plan
-  const next = await toReceipt(plan, request, { after: text, createdFolders: receipt?.createdFolders ?? [] })
+  const missing = listMissingFolders(dirname(found.path))
+  const createdFolders = missing.length > 0 ? missing : (receipt?.createdFolders ?? [])
   // Written first, so that an interrupted installation can still be undone.
-  await state.receipts.write(next)
+  await state.receipts.write(await toReceipt(plan, request, { after: text, createdFolders }))
   try {
-    const created = await replaceFile(found, text)
-    if (created.length > 0) await state.receipts.write({ ...next, createdFolders: created })
+    await replaceFile(found, text)
   } catch (error) {
     if (receipt) await state.receipts.write(receipt)
     else await state.receipts.remove(found.path)

@@ -1,5 +1,6 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadFormat } from '../documents/document.ts'
 import { createMachine } from './machine.fixtures.ts'
@@ -41,6 +42,35 @@ describe('R52: moving servers', () => {
     })
     await machine.uninstall('cursor')
     expect(await readFile(config, 'utf8')).toBe(original)
+  })
+
+  it.each([
+    ['a configuration', '{"mcpServers":{"mine":{"command":"m"}}}'],
+    ['no configuration', undefined],
+  ])('leaves no trace if the file of the client cannot be written, with %s', async (_, before) => {
+    if (before !== undefined) await writeFile(machine.config, before)
+    // The name of a temporary file beside it would be too long.
+    const target = join(machine.folder, 'x'.repeat(240))
+    const text = '{"mcpServers": {"a": {"command": "x", "env": {"K": "secret"}}}}'
+    await writeFile(target, text)
+    const file = machine.getFile('cursor')
+    await mkdir(dirname(file), { recursive: true })
+    await symlink(target, file)
+    await expect(machine.install('cursor', { isMove: true })).rejects.toThrow('cannot be written')
+    expect(await readFile(file, 'utf8')).toBe(text)
+    expect(await readFile(machine.config, 'utf8').catch(() => undefined)).toBe(before)
+    expect((await machine.uninstall('cursor')).lost).toEqual([])
+  })
+
+  it.skipIf(process.getuid?.() === 0)('changes nothing if the folder of the client is read-only', async () => {
+    const file = await machine.write('cursor', '{"mcpServers": {"a": {"command": "x"}}}')
+    await chmod(dirname(file), 0o555)
+    try {
+      await expect(machine.install('cursor', { isMove: true })).rejects.toThrow('its folder')
+    } finally {
+      await chmod(dirname(file), 0o755)
+    }
+    expect(existsSync(machine.config)).toBe(false)
   })
 
   it('does not restore the configuration while another client uses it', async () => {

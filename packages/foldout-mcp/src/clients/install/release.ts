@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import { checkWritable, findFile, hashText, removeFile, replaceFile, type FoundFile } from '../files.ts'
-import { changeConfig, cutServers, isNewConfig, readConfigServers } from '../gateway-config.ts'
+import { changeConfig, cutServers, isNewConfig, readConfigServers, type ConfigChange } from '../gateway-config.ts'
 import type { AddedServer, ConfigRecord, State } from '../state.ts'
 
 /** What an installation adds to a configuration. */
@@ -16,15 +16,23 @@ export interface Addition {
   readonly moved: readonly string[]
 }
 
-/** Adds servers to a configuration, or creates it, and records that. */
-export async function addToConfig(config: string, addition: Addition, state: State): Promise<void> {
+/** Takes back an addition to a configuration. */
+export type UndoAddition = () => Promise<void>
+
+/**
+ * Adds servers to a configuration, or creates it, and records that.
+ *
+ * @throws Error if that fails. Then nothing has changed.
+ */
+export async function addToConfig(config: string, addition: Addition, state: State): Promise<UndoAddition> {
   const { owner, servers, originals, moved } = addition
-  await state.withLock(config, async () => {
+  return state.withLock(config, async () => {
     const found = await findFile(config)
     const isEnough = found.text !== undefined && servers.size === 0
     const change = isEnough ? null : await changeConfig(config, servers, state)
     const known = found.text === undefined ? undefined : await state.configs.read(found.path)
-    if (!change && !known) return
+    if (!change && !known) return async () => undefined
+    const undo = (): Promise<void> => undoAddition(found, { change, known }, state)
     const added = [...originals].map(([name, definition]): AddedServer => ({ name, definition, owners: [] }))
     const all = [...(known?.servers ?? []).filter(({ name }) => !originals.has(name)), ...added]
     const record = {
@@ -33,8 +41,29 @@ export async function addToConfig(config: string, addition: Addition, state: Sta
       createdFolders: known?.createdFolders ?? change?.createdFolders ?? [],
       servers: all.map((server) => (moved.includes(server.name) ? addOwner(server, owner) : server)),
     }
-    await state.configs.write(record)
+    await state.configs.write(record).catch(async (error: unknown) => {
+      await undo()
+      throw error
+    })
+    return () => state.withLock(config, undo)
   })
+}
+
+interface Added {
+  readonly change: ConfigChange | null
+  /** The record before. */
+  readonly known: ConfigRecord | undefined
+}
+
+/** What someone else has written to the configuration in the meantime stays. */
+async function undoAddition({ path, mode }: FoundFile, { change, known }: Added, state: State): Promise<void> {
+  const { text } = await findFile(path)
+  if (change && text === change.after) {
+    if (change.before === null) await removeFile(path, change.createdFolders)
+    else await replaceFile({ path, mode, text }, change.before)
+  }
+  if (known) await state.configs.write(known)
+  else await state.configs.remove(path)
 }
 
 function addOwner(server: AddedServer, owner: string): AddedServer {
