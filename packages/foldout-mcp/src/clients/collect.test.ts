@@ -221,6 +221,19 @@ describe('R52: entries of clients', () => {
     expect(servers.map((server) => server.definition)).toEqual([definition])
   })
 
+  it('leaves out entries of a list that have no name', async () => {
+    const text = 'mcpServers:\n  - command: nameless\n  - name: a\n    command: x\n  - name: 5\n    command: y\n'
+    const file = await write('home/.continue/config.yaml', text)
+    const { servers, skipped } = await collect('continue')
+    expect(servers.map(({ source }) => source.name)).toEqual(['a'])
+    expect(skipped).toEqual(
+      ['Entry 1', 'Entry 3'].map((name) => ({
+        source: { client: 'continue', file, name },
+        reason: 'it has no name',
+      })),
+    )
+  })
+
   it('of a project are relative to its folder', async () => {
     await write(
       'project/.mcp.json',

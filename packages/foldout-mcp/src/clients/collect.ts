@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { ClientDescription, Scope } from './client.ts'
-import { getEntries, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
+import { getEntries, listNameless, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
 import { stripShell } from '../system/programs.ts'
 import { getOrigin, isFoldout, omitEmpty, readEntry } from './entries.ts'
 import { FileError, findFile } from './files.ts'
@@ -103,6 +103,9 @@ function readServers(client: ClientDescription, root: unknown, reading: Reading)
     else if (isFoldout(read.definition)) found.skipped.push({ source, reason: 'it is Foldout itself' })
     else found.servers.push({ source, ...switchOff(read, findSwitch(name, scope)) })
   }
+  for (const { path, isList = false } of client.maps)
+    for (const place of isList ? listNameless(root, path) : [])
+      found.skipped.push({ source: { client: client.name, file, name: `Entry ${place}` }, reason: 'it has no name' })
   return { ...found, problems: [] }
 }
 

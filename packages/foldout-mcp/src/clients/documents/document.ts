@@ -85,10 +85,21 @@ export function hasSameMeaning(one: unknown, other: unknown, { path, isList = fa
 export function getEntries(root: unknown, path: Path, isList = false): ReadonlyMap<string, unknown> | undefined {
   const container = getAt(root, path)
   if (isList && Array.isArray(container)) {
-    return new Map(container.filter(isObject).map((entry) => [String(entry['name']), entry]))
+    return new Map(container.filter(hasName).map((entry) => [entry.name, entry]))
   }
   if (isObject(container)) return new Map(Object.entries(container))
   return undefined
+}
+
+/** The entries of a list that cannot be told apart, with their places, counted from 1. */
+export function listNameless(root: unknown, path: Path): readonly number[] {
+  const container = getAt(root, path)
+  if (!Array.isArray(container)) return []
+  return container.flatMap((entry: unknown, i) => (hasName(entry) ? [] : [i + 1]))
+}
+
+function hasName(entry: unknown): entry is JsonObject & { readonly name: string } {
+  return isObject(entry) && typeof entry['name'] === 'string'
 }
 
 export function getAt(root: unknown, path: Path): unknown {
