@@ -46,7 +46,10 @@ describe('code of the user', () => {
 
   it('cannot end the program without a word', () => {
     const file = write('exiting.config.ts', '\nprocess.exit(7)\n')
-    for (const words of [['tools', '--config', file], ['render', file]]) {
+    for (const words of [
+      ['tools', '--config', file],
+      ['render', file],
+    ]) {
       const { status, stdout, stderr } = run(...words, '--json')
       expect([status, stderr]).toEqual([
         2,

@@ -68,6 +68,8 @@ export interface Question {
   readonly isSecret: boolean
   readonly choices: readonly string[]
   readonly fallback: string | undefined
+  /** Whether it may have several answers. */
+  readonly isRepeatable: boolean
 }
 
 /** The values of an answer: none, one, or for an argument that may be repeated, several. */
@@ -80,7 +82,9 @@ export type Recipe = (answer: Answer) => ServerDefinition
 export function listQuestions(recipe: Recipe): readonly Question[] {
   const questions = new Map<string, Question>()
   recipe((question) => {
-    questions.set(`${question.kind} ${question.id}`, question)
+    const key = `${question.kind} ${question.id}`
+    const isRepeatable = question.isRepeatable || questions.get(key)?.isRepeatable === true
+    questions.set(key, { ...question, isRepeatable })
     return question.fallback === undefined ? [] : [question.fallback]
   })
   return [...questions.values()]
@@ -151,7 +155,7 @@ function createRemoteRecipe({ type, url, headers, variables = {} }: Remote): Rec
     const filled = answerAll(headers, 'header', answer)
     return {
       ...(type === 'sse' && { type }),
-      url: fillTemplate(url, variables, answer),
+      url: fillTemplate(url, variables, answer).at(-1) ?? url,
       ...(Object.keys(filled).length > 0 && { headers: filled }),
     }
   }
@@ -162,6 +166,12 @@ function joinVersion({ identifier, version }: Package, separator: string): strin
   const hasVersion = separator === ':' && /[:@][^/]*$/.test(identifier)
   if (!version || hasVersion) return identifier
   return `${identifier}${separator}${version}`
+}
+
+/** Whose answers they are. */
+interface Asking extends Pick<Question, 'id' | 'kind'> {
+  /** Whether several answers give several values. */
+  readonly isRepeatable?: boolean
 }
 
 type NamedInput = Package['environmentVariables'][number]
@@ -190,35 +200,52 @@ function createArgumentIds(all: readonly Argument[]): (argument: Argument) => st
 }
 
 function toArguments(argument: Argument, id: string, answer: Answer): readonly string[] {
-  const { type, name } = argument
-  const values = answerInput(argument, { id, kind: 'argument' }, answer)
+  const { type, name, isRepeated: isRepeatable = false } = argument
+  const values = answerInput(argument, { id, kind: 'argument', isRepeatable }, answer)
   const isFlag = argument.format === 'boolean'
-  return (argument.isRepeated ? values : values.slice(-1)).flatMap((value) => {
+  return (isRepeatable ? values : values.slice(-1)).flatMap((value) => {
     if (isFlag && value !== 'true') return []
     if (type === 'positional' || name === undefined) return [value]
     return isFlag ? [name] : [name, value]
   })
 }
 
-function answerInput(input: Input, { id, kind }: Pick<Question, 'id' | 'kind'>, answer: Answer): readonly string[] {
-  if (input.value !== undefined) return [fillTemplate(input.value, input.variables ?? {}, answer)]
-  return answer(toQuestion(input, { id, kind }))
+function answerInput(input: Input, asking: Asking, answer: Answer): readonly string[] {
+  if (input.value === undefined) return answer(toQuestion(input, asking))
+  return fillTemplate(input.value, input.variables ?? {}, answer, asking.isRepeatable)
 }
 
 type Variable = NonNullable<Input['variables']>[string]
 
-function fillTemplate(text: string, variables: Readonly<Record<string, Variable>>, answer: Answer): string {
-  return text.replaceAll(/\{([^{}]+)\}/g, (whole, id: string) => {
-    if (!Object.hasOwn(variables, id)) return whole
-    const input = variables[id]
-    if (!input) return whole
-    return input.value ?? answer(toQuestion(input, { id, kind: 'variable' })).at(-1) ?? ''
-  })
+/** Fills in the variables of a text, once for each answer. A variable with fewer answers than another repeats its last one. */
+function fillTemplate(
+  text: string,
+  variables: Readonly<Record<string, Variable>>,
+  answer: Answer,
+  isRepeatable = false,
+): readonly string[] {
+  const used = new Set(Array.from(text.matchAll(REFERENCE), ([, id = '']) => id))
+  const values = new Map<string, readonly string[]>()
+  for (const id of used) {
+    const input = Object.hasOwn(variables, id) ? variables[id] : undefined
+    if (!input) continue
+    const question = toQuestion(input, { id, kind: 'variable', isRepeatable })
+    values.set(id, input.value === undefined ? answer(question) : [input.value])
+  }
+  const count = Math.max(1, ...Array.from(values.values(), ({ length }) => length))
+  return Array.from({ length: count }, (_, i) =>
+    text.replaceAll(REFERENCE, (whole, id: string) => {
+      const given = values.get(id)
+      return given ? (given[i] ?? given.at(-1) ?? '') : whole
+    }),
+  )
 }
 
-function toQuestion(input: Variable, { id, kind }: Pick<Question, 'id' | 'kind'>): Question {
+const REFERENCE = /\{([^{}]+)\}/g
+
+function toQuestion(input: Variable, { id, kind, isRepeatable = false }: Asking): Question {
   const { description, isRequired = false, isSecret = false, choices = [] } = input
-  return { id, kind, description, isRequired, isSecret, choices, fallback: input.default }
+  return { id, kind, description, isRequired, isSecret, choices, fallback: input.default, isRepeatable }
 }
 
 /** The registry's API wraps each description. */

@@ -198,6 +198,30 @@ describe('R52: foldout add and remove', () => {
     })
   })
 
+  it('repeats an argument for each value of its variable, and refuses several values otherwise', async () => {
+    const runtimeArguments = [
+      {
+        type: 'named',
+        name: '-e',
+        value: 'TOKEN={tok}',
+        isRepeated: true,
+        variables: { tok: { isRequired: true } },
+      },
+    ]
+    const packageArguments = [{ type: 'positional', valueHint: 'src' }]
+    const packages = [{ registryType: 'oci', identifier: 'o', runtimeArguments, packageArguments }]
+    const file = await machine.write('server.json', { name: 'o', packages })
+    const words = ['--from', file, '--set', 'tok=abc', '--set', 'tok=def', '--set', 'src=a']
+    expect(await add('o', ...words, '--set', 'src=b')).toMatchObject({
+      code: 2,
+      stderr: 'src takes one value. Name it once.\n',
+    })
+    expect((await add('o', ...words)).code).toBe(0)
+    expect(await machine.readConfig()).toMatchObject({
+      mcpServers: { o: { args: ['run', '-i', '--rm', '-e', 'TOKEN=abc', '-e', 'TOKEN=def', 'o', 'a'] } },
+    })
+  })
+
   it.each([
     [['add', 'x']],
     [['add', 'x', '--header', 'A=b', '--', 'y']],
