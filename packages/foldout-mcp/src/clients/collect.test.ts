@@ -51,6 +51,36 @@ describe.each(CLIENTS)('R52: $name', (client) => {
   })
 })
 
+describe('R52: many servers', () => {
+  const list = (count: number, create: (i: number) => object) =>
+    Array.from({ length: count }, (_, i) => ({
+      source: { client: 'cursor', file: '', name: `s${i}` },
+      definition: { command: 'x', ...create(i) },
+      notes: [],
+    }))
+
+  it('are merged in about as many steps as there are servers', () => {
+    const measure = (count: number): number => {
+      const found = list(count, (i) => ({ args: [String(i)] }))
+      const times = Array.from({ length: 3 }, () => {
+        const start = performance.now()
+        expect(mergeServers(found)).toHaveLength(count)
+        return performance.now() - start
+      })
+      return Math.min(...times)
+    }
+    measure(500)
+    // Comparing each with all others would take 100 times as long.
+    expect(measure(5_000) / measure(500)).toBeLessThan(40)
+  })
+
+  it('with one command line are recognized again', () => {
+    const found = list(1_500, (i) => ({ env: { TOKEN: String(i) } }))
+    const known = new Map(found.map(({ source, definition }) => [source.name, definition]))
+    expect(mergeServers(found, known).filter(({ isKnown }) => !isKnown)).toEqual([])
+  })
+})
+
 describe('R52: servers that are switched off elsewhere in the files of their client', () => {
   const getDisabled = async (): Promise<readonly string[]> =>
     mergeServers((await collect()).servers).flatMap(({ name, definition, notes }) =>

@@ -8,6 +8,7 @@ import { stripShell } from '../system/programs.ts'
 import { getOrigin, isFoldout, omitEmpty, readEntry } from './entries.ts'
 import { FileError, findFile } from './files.ts'
 import { fillProject, listFiles, type Whereabouts } from './places.ts'
+import { MOST_COMPARED_SERVERS } from './limits.ts'
 import { readSwitches, type FindSwitch } from './switched-off.ts'
 
 /** Where a server was found. */
@@ -158,10 +159,15 @@ export function mergeServers(
   known: ReadonlyMap<string, ServerDefinition> = new Map(),
 ): readonly MergedServer[] {
   const merged = new Map<string, MergedServer>()
-  for (const [name, definition] of known) merged.set(name, { name, definition, sources: [], notes: [], isKnown: true })
+  const findName = createNaming(merged)
+  const launches = createLaunchIndex(merged)
+  for (const [name, definition] of known) {
+    merged.set(name, { name, definition, sources: [], notes: [], isKnown: true })
+    launches.add(name, definition)
+  }
   for (const { source, definition, notes: own, offIn } of found) {
     const notes = offIn === undefined ? own : [...own, `${OFF} ${offIn}`]
-    const same = [...merged.values()].find((server) => isSame(server.definition, definition))
+    const same = launches.find(definition)
     if (same) {
       const both = { ...same, sources: [...same.sources, source], notes: [...new Set([...same.notes, ...notes])] }
       // Keep what the user wrote.
@@ -170,8 +176,9 @@ export function mergeServers(
       if (!both.definition.disabled) both.notes = both.notes.filter((note) => !note.startsWith(OFF))
       merged.set(same.name, both)
     } else {
-      const name = findName(source.name, merged)
+      const name = findName(source.name)
       merged.set(name, { name, definition, sources: [source], notes, isKnown: false })
+      launches.add(name, definition)
     }
   }
   return [...merged.values()]
@@ -179,15 +186,54 @@ export function mergeServers(
 
 const OFF = 'disabled, because it is switched off in'
 
-function findName(name: string, taken: ReadonlyMap<string, unknown>): string {
-  if (!taken.has(name)) return name
-  for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`
+/** Numbers servers whose names are taken. */
+function createNaming(taken: ReadonlyMap<string, unknown>): (name: string) => string {
+  const last = new Map<string, number>()
+  return (name) => {
+    if (!taken.has(name)) return name
+    let number = last.get(name) ?? 2
+    while (taken.has(`${name}-${number}`)) number += 1
+    last.set(name, number)
+    return `${name}-${number}`
+  }
 }
 
-/** Whether two entries start the same server. Variables that only one of them sets are ignored. */
-function isSame(a: ServerDefinition, b: ServerDefinition): boolean {
-  if (a.url !== b.url || (a.cwd ?? '') !== (b.cwd ?? '') || !isDeepStrictEqual(getWords(a), getWords(b))) return false
-  return agree(a.env, b.env) && agree(a.headers, b.headers)
+/** Finds servers by the way they are started, without comparing each one with all others. */
+interface LaunchIndex {
+  add(name: string, definition: ServerDefinition): void
+  /** The server that an entry starts, too. Variables that only one of them sets are ignored. */
+  find(definition: ServerDefinition): MergedServer | undefined
+}
+
+function createLaunchIndex(merged: ReadonlyMap<string, MergedServer>): LaunchIndex {
+  const names = new Map<string, string[]>()
+  return {
+    add(name, definition) {
+      for (const key of [toLaunchKey(definition), toExactKey(definition)]) {
+        const group = names.get(key)
+        if (group) group.push(name)
+        else names.set(key, [name])
+      }
+    },
+    find(definition) {
+      const near = names.get(toLaunchKey(definition))?.slice(0, MOST_COMPARED_SERVERS) ?? []
+      const exact = names.get(toExactKey(definition))?.slice(0, 1) ?? []
+      return [...near, ...exact]
+        .flatMap((name) => merged.get(name) ?? [])
+        .find(
+          (server) =>
+            agree(server.definition.env, definition.env) && agree(server.definition.headers, definition.headers),
+        )
+    },
+  }
+}
+
+function toLaunchKey(definition: ServerDefinition): string {
+  return JSON.stringify([definition.url, definition.cwd ?? '', getWords(definition)])
+}
+
+function toExactKey(definition: ServerDefinition): string {
+  return JSON.stringify([toLaunchKey(definition), definition.env, definition.headers])
 }
 
 function getWords({ command, args = [] }: ServerDefinition): readonly string[] {

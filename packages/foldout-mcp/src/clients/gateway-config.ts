@@ -4,7 +4,7 @@ import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { findServerKey } from '../gateway/config/server-key.ts'
 import { dropUndefined } from '../gateway/fields.ts'
-import { applyChange, getEntries, isObject, loadFormat, type Path } from './documents/document.ts'
+import { applyChanges, getEntries, isObject, loadFormat, type Path } from './documents/document.ts'
 import { checkWritable, findFile, replaceFile, type FoundFile } from './files.ts'
 import type { State } from './state.ts'
 
@@ -102,7 +102,12 @@ async function planConfig(
   const format = await loadFormat('json')
   try {
     const path = getServerPath(format.parse(text))
-    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path, name, value }), text)
+    return applyChanges(
+      format,
+      text,
+      { path },
+      Array.from(servers, ([name, value]) => ({ name, value })),
+    )
   } catch (error) {
     throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }

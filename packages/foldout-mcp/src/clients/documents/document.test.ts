@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyChange, getEntries, loadFormat, type Format } from './document.ts'
+import { applyChange, applyChanges, getEntries, loadFormat, type Format } from './document.ts'
 import { anyName, createText, type TextOptions } from './texts.fixtures.ts'
 
 const KINDS: readonly TextOptions[] = [
@@ -51,6 +51,95 @@ describe.each(KINDS)('R52: editing $format at $path, as a list: $isList', ({ for
         expect(getEntries(format.parse(rest), path, isList)?.size ?? 0).toBe(0)
       }),
     )
+  })
+})
+
+describe.each(KINDS)('R52: several changes in $format at $path, as a list: $isList', (kind) => {
+  const { format: name, path, isList = false } = kind
+  const toValue = (key: string): unknown => (isList ? { name: key, ...ENTRY } : ENTRY)
+
+  it('are made together, and keep everything else', async () => {
+    const format = await loadFormat(name)
+    fc.assert(
+      fc.property(createText(kind), fc.array(fc.boolean()), (text, choices) => {
+        const before = getEntries(format.parse(text), path, isList) ?? new Map<string, unknown>()
+        const cut = [...before.keys()].filter((_, i) => choices[i] !== false)
+        const added = ['foldout', 'other'].filter((key) => !before.has(key))
+        const changes = [
+          ...added.map((key) => ({ name: key, value: toValue(key) })),
+          ...cut.map((key) => ({ name: key, value: undefined })),
+        ]
+        const after = applyChanges(format, text, { path, isList }, changes)
+        const entries = getEntries(format.parse(after), path, isList) ?? new Map<string, unknown>()
+        const kept = [...before.keys()].filter((key) => !cut.includes(key))
+        expect([...entries.keys()].toSorted()).toEqual([...kept, ...added].toSorted())
+      }),
+    )
+  })
+})
+
+describe('R52: many changes in JSON', () => {
+  const path = ['mcpServers']
+  const NAMES = ['a', 'b', 'c']
+  const change = async (text: string, cut: readonly string[], ...added: readonly string[]): Promise<string> =>
+    applyChanges(await loadFormat('json'), text, { path }, [
+      ...added.map((name) => ({ name, value: 2 })),
+      ...cut.map((name) => ({ name, value: undefined })),
+    ])
+
+  it.each([
+    ['{"mcpServers": {"a": 1, "b": 1, "c": 1}}', ['a', 'c'], '{"mcpServers": { "b": 1 }}'],
+    ['{"mcpServers": {"a": 1, "b": 1, "c": 1}}', NAMES, '{"mcpServers": {}}'],
+    [
+      '{\n  "mcpServers": {\n    "a": 1,\n    "b": 1,\n    "c": 1\n  }\n}\n',
+      ['b', 'c'],
+      '{\n  "mcpServers": {\n    "a": 1\n  }\n}\n',
+    ],
+    [
+      '{\n  "mcpServers": {\n    "a": 1,\n    "b": 1,\n    "c": 1,\n  }\n}\n',
+      ['a', 'c'],
+      '{\n  "mcpServers": {\n    "b": 1,\n  }\n}\n',
+    ],
+    [
+      '{\n  "mcpServers": {\n    "a": 1, // one\n    "b": 1\n  }\n}\n',
+      ['a', 'b'],
+      '{\n  "mcpServers": {\n     // one\n  }\n}\n',
+    ],
+  ])('cut %j without %j', async (text, cut, expected) => {
+    expect(await change(text, cut)).toBe(expected)
+  })
+
+  it('add in the style of the text', async () => {
+    expect(await change('{"mcpServers": {"a": 1}}', [], 'x', 'y')).toBe('{"mcpServers": {"a": 1, "x": 2, "y": 2}}')
+    expect(await change('{}', [], 'x', 'y')).toBe('{\n  "mcpServers": {\n    "x": 2,\n    "y": 2\n  }\n}')
+    expect(await change('{\n  "mcpServers": {\n    "a": 1\n  }\n}', ['a'], 'x', 'y')).toBe(
+      '{\n  "mcpServers": {\n    "x": 2,\n    "y": 2\n  }\n}',
+    )
+  })
+
+  it('cost about as much as the text is long', async () => {
+    const format = await loadFormat('json')
+    const measure = (count: number): number => {
+      const servers = Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [`s${i}`, { command: 'x', args: [i] }]),
+      )
+      const entries = Object.entries(servers).map(([name, value]) => ({ name, value }))
+      const times = Array.from({ length: 3 }, () => {
+        const start = performance.now()
+        const text = applyChanges(format, '{}', { path }, entries)
+        applyChanges(
+          format,
+          text,
+          { path },
+          entries.map(({ name }) => ({ name, value: undefined })),
+        )
+        return performance.now() - start
+      })
+      return Math.min(...times)
+    }
+    measure(200)
+    // One change after the other would take 100 times as long.
+    expect(measure(2_000) / measure(200)).toBeLessThan(40)
   })
 })
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { MOST_TRIED_ENTRIES } from '../limits.ts'
 
 /** JSON may have comments and trailing commas. */
 export type DocumentFormat = 'json' | 'yaml' | 'toml'
@@ -17,20 +18,26 @@ export interface EntryPlace extends ServerPlace {
   readonly name: string
 }
 
-/** A change to one server in a text. */
-export interface Change extends EntryPlace {
+/** What becomes of one server. */
+export interface EntryChange {
+  readonly name: string
   /** The new entry; undefined removes the server. */
   readonly value: unknown
   /** How another text has the entry, with its comments. */
   readonly source?: string | undefined
 }
 
+/** A change to one server in a text. */
+export interface Change extends ServerPlace, EntryChange {}
+
 /** Reads and edits texts in one format. */
 export interface Format {
   /** @throws Error if the text is not valid. */
   parse(text: string): unknown
-  /** Makes only this change. The result is checked afterwards, so an editor may fail on unexpected texts. */
-  edit(text: string, change: Change): string
+  /** Makes only these changes. The result is checked afterwards, so an editor may fail on unexpected texts. */
+  edit(text: string, place: ServerPlace, entries: readonly EntryChange[]): string
+  /** How an entry must be written to be edited, as an instruction. */
+  describePlain(place: EntryPlace): string
   /** An entry as it is written, for {@link Change.source}; undefined if it cannot be taken out of its text. */
   extract(text: string, place: EntryPlace): string | undefined
 }
@@ -47,25 +54,53 @@ export async function loadFormat(format: DocumentFormat): Promise<Format> {
   return keepByteOrderMark(await load())
 }
 
+/** Applies a change to one server of a text, as {@link applyChanges} does. */
+export function applyChange(format: Format, text: string, { path, isList = false, ...entry }: Change): string {
+  return applyChanges(format, text, { path, isList }, [entry])
+}
+
 /**
- * Applies a change to a text, and leaves the meaning of everything else unchanged.
+ * Applies changes to the servers of a text, and leaves the meaning of everything else unchanged.
  *
- * @throws Error if the text is not valid, or the change would affect anything else.
+ * @throws Error if the text is not valid, or the changes would affect anything else.
  */
-export function applyChange(format: Format, text: string, change: Change): string {
+export function applyChanges(
+  format: Format,
+  text: string,
+  place: ServerPlace,
+  entries: readonly EntryChange[],
+): string {
   const before = format.parse(text)
-  const expected = prune(changeValue(before, change), change.path)
-  if (isDeepStrictEqual(prune(before, change.path), expected)) return text
-  const { source, ...plain } = change
-  for (const attempt of source === undefined ? [plain] : [change, plain]) {
+  const expected = prune(changeEntries(before, place, entries), place.path)
+  if (isDeepStrictEqual(prune(before, place.path), expected)) return text
+  const plain = entries.map(({ name, value }) => ({ name, value }))
+  const hasSources = entries.some(({ source }) => source !== undefined)
+  for (const attempt of hasSources ? [entries, plain] : [plain]) {
     try {
-      const after = format.edit(text, attempt)
-      if (isDeepStrictEqual(prune(format.parse(after), change.path), expected)) return after
+      const after = format.edit(text, place, attempt)
+      if (isDeepStrictEqual(prune(format.parse(after), place.path), expected)) return after
     } catch {
       // To the user, an editor that fails and one that is wrong are the same.
     }
   }
-  throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
+  throw new Error(describeUnsafe(format, text, place, plain))
+}
+
+/** Says which entry is in the way. Only some are tried, because each attempt costs a parse. */
+function describeUnsafe(format: Format, text: string, place: ServerPlace, entries: readonly EntryChange[]): string {
+  const map = place.path.join('.')
+  const isSafe = (entry: EntryChange): boolean => {
+    try {
+      const expected = prune(changeEntries(format.parse(text), place, [entry]), place.path)
+      return isDeepStrictEqual(prune(format.parse(format.edit(text, place, [entry])), place.path), expected)
+    } catch {
+      return false
+    }
+  }
+  const found = entries.length === 1 ? entries[0] : entries.slice(0, MOST_TRIED_ENTRIES).find((entry) => !isSafe(entry))
+  const isNew = getEntries(format.parse(text), place.path, place.isList)?.has(found?.name ?? '') !== true
+  if (!found || isNew) return `its "${map}" is written in a way that cannot be edited safely`
+  return `its entry "${found.name}" in "${map}" is written in a way that cannot be edited safely. ${format.describePlain({ ...place, name: found.name })}`
 }
 
 /** Whether two texts have the same servers, in any order, and the same everything else. */
@@ -116,7 +151,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The line breaks and the indentation of a text. */
-export function getStyle(text: string): { readonly eol: string; readonly indent: string } {
+export interface Style {
+  readonly eol: string
+  readonly indent: string
+}
+
+export function getStyle(text: string): Style {
   const indent = /^(?:\t|[ ]{1,8})(?=[^\s])/m.exec(text)?.[0] ?? '  '
   return { eol: text.includes('\r\n') ? '\r\n' : '\n', indent }
 }
@@ -148,37 +188,38 @@ function keepByteOrderMark(format: Format): Format {
     text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
   return {
     parse: (text) => format.parse(split(text)[1]),
-    edit(text, change) {
+    edit(text, place, entries) {
       const [mark, rest] = split(text)
-      return `${mark}${format.edit(rest, change)}`
+      return `${mark}${format.edit(rest, place, entries)}`
     },
+    describePlain: (place) => format.describePlain(place),
     extract: (text, place) => format.extract(split(text)[1], place),
   }
 }
 
-function changeValue(root: unknown, change: Change): unknown {
-  if (change.value === undefined) return dropEntry(root, change)
-  return setEntry(root, change)
+function changeEntries(root: unknown, { path, isList = false }: ServerPlace, entries: readonly EntryChange[]): unknown {
+  const isOnlyCut = entries.every(({ value }) => value === undefined)
+  if (isOnlyCut && getAt(root, path) === undefined) return root
+  return replaceAt(root, path, (container) =>
+    isList ? changeList(toList(container), entries) : changeObject(toObject(container), entries),
+  )
 }
 
-function setEntry(root: unknown, { path, isList = false, name, value }: Change): unknown {
-  return replaceAt(root, path, (container) => {
-    if (!isList) return { ...toObject(container), ...toEntry(name, value) }
-    return [value, ...toList(container).filter((item) => !isObject(item) || item['name'] !== name)]
-  })
+/** A map sets own properties, even for the key `__proto__`. */
+function changeObject(container: JsonObject, entries: readonly EntryChange[]): JsonObject {
+  const changed = new Map(Object.entries(container))
+  for (const { name, value } of entries) {
+    if (value === undefined) changed.delete(name)
+    else changed.set(name, value)
+  }
+  return Object.fromEntries(changed)
 }
 
-function dropEntry(root: unknown, { path, isList = false, name }: Change): unknown {
-  if (getAt(root, path) === undefined) return root
-  return replaceAt(root, path, (container) => {
-    if (isList) return toList(container).filter((item) => !isObject(item) || item['name'] !== name)
-    return Object.fromEntries(Object.entries(toObject(container)).filter(([key]) => key !== name))
-  })
-}
-
-/** Sets an own property, even for the key `__proto__`. */
-function toEntry(name: string, value: unknown): JsonObject {
-  return Object.fromEntries([[name, value]])
+/** New entries come first. */
+function changeList(container: readonly unknown[], entries: readonly EntryChange[]): readonly unknown[] {
+  const names = new Set(entries.map(({ name }) => name))
+  const added = entries.flatMap(({ value }) => (value === undefined ? [] : [value])).toReversed()
+  return [...added, ...container.filter((item) => !hasName(item) || !names.has(item.name))]
 }
 
 function replaceAt(root: unknown, path: Path, replace: (container: unknown) => unknown): unknown {

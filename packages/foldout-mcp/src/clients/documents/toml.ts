@@ -1,6 +1,6 @@
 import { parse, stringify, TomlError } from 'smol-toml'
 import { MOST_DOUBTFUL_HEADERS } from '../limits.ts'
-import { endLine, isObject, getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, isObject, getStyle, type EntryChange, type Format, type Path } from './document.ts'
 
 /** A server is one block of tables, which is appended or cut out. */
 export const tomlFormat: Format = {
@@ -12,17 +12,22 @@ export const tomlFormat: Format = {
     }
   },
 
-  edit(text, { path, name, value, source }: Change) {
-    const without = cutTables(text, [...path, name])
-    if (value === undefined) return without
-    return append(cutEmptyTable(without, path), source ?? stringify(nest([...path, name], value)))
-  },
+  edit: (text, { path }, entries) => entries.reduce((next, entry) => edit(next, path, entry), text),
+
+  describePlain: ({ path, name }) =>
+    `Write it as a table of its own, ${stringify(nest([...path, name], {})).trim()}, then try again`,
 
   extract(text, { path, name }) {
     const tables = findTables(text, [...path, name])
     if (tables.length === 0) return undefined
     return tables.map(([start, end]) => endLine(text.slice(start, end))).join('')
   },
+}
+
+function edit(text: string, path: Path, { name, value, source }: EntryChange): string {
+  const without = cutTables(text, [...path, name])
+  if (value === undefined) return without
+  return append(cutEmptyTable(without, path), source ?? stringify(nest([...path, name], value)))
 }
 
 function describeError(error: unknown): string {

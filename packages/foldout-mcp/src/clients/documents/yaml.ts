@@ -18,19 +18,9 @@ import { endLine, getStyle, indentLines, outdentLines, type Change, type Format,
 export const yamlFormat: Format = {
   parse: (text) => parse(text).toJS() as unknown,
 
-  edit(given, change) {
-    const { path, isList = false, name, value } = change
-    const text = value === undefined ? given : makeRoom(given, change)
-    const document = parse(text)
-    const pair = findPair(document, path)
-    const found = pair && findEntry(pair.value, name, isList)
-    const without = found ? cut(text, found) : text
-    if (value === undefined) return without
-    if (!pair) return appendContainer(text, document, change)
-    // The insertion comes right after the key, so the cut further down does not move it.
-    const [start = 0] = pair.value?.range ?? []
-    return insert(without, pair, change, getColumn(text, start))
-  },
+  edit: (text, place, entries) => entries.reduce((next, entry) => edit(next, { ...place, ...entry }), text),
+
+  describePlain: () => 'Write it on lines of its own, without anchors, aliases and tags, then try again',
 
   extract(text, { path, isList = false, name }) {
     const found = findEntry(findPair(parse(text), path)?.value, name, isList)
@@ -39,6 +29,20 @@ export const yamlFormat: Format = {
     const lines = text.slice(from, to)
     return outdentLines(lines, /^ */.exec(lines)?.[0] ?? '').trimEnd()
   },
+}
+
+function edit(given: string, change: Change): string {
+  const { path, isList = false, name, value } = change
+  const text = value === undefined ? given : makeRoom(given, change)
+  const document = parse(text)
+  const pair = findPair(document, path)
+  const found = pair && findEntry(pair.value, name, isList)
+  const without = found ? cut(text, found) : text
+  if (value === undefined) return without
+  if (!pair) return appendContainer(text, document, change)
+  // The insertion comes right after the key, so the cut further down does not move it.
+  const [start = 0] = pair.value?.range ?? []
+  return insert(without, pair, change, getColumn(text, start))
 }
 
 type Container = YAMLMap | YAMLSeq

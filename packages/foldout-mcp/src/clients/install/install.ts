@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../../gateway/config/config.ts'
 import { isCode, readGatewayConfig } from '../../gateway/config/read-config.ts'
 import type { ClientDescription, Scope, ServerMap } from '../client.ts'
-import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
+import { applyChanges, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
 import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
 import {
   checkFolder,
@@ -16,7 +16,7 @@ import {
   type FoundFile,
 } from '../files.ts'
 import { findConfigFile } from '../gateway-config.ts'
-import { planMove, type Move } from './move.ts'
+import { groupByName, planMove, type Move } from './move.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
 import { getStateFolder, type Whereabouts } from '../places.ts'
 import { chooseInstalledFile } from './installed-file.ts'
@@ -134,12 +134,8 @@ async function createPlan(request: InstallRequest, { file, config }: Files, stat
     const move = await planMove(request, { root, entries, config, earlier, state })
     const launch = createLaunch(version, config, where.platform)
     const entry = createEntry(name, launch, map.shape)
-    const changes = [[name, entry] as const, ...move.moved.map((server) => [server.name, undefined] as const)]
-    const text = changes.reduce(
-      (next, [key, value]) =>
-        applyChange(format, next, { path: map.path, isList: map.isList ?? false, name: key, value }),
-      base ?? client.initial ?? '',
-    )
+    const changes = [{ name, value: entry }, ...move.moved.map((server) => ({ name: server.name, value: undefined }))]
+    const text = applyChanges(format, base ?? client.initial ?? '', map, changes)
     return { file, config, found, base, text, format, map, entry, launch, move, receipt }
   } catch (error) {
     if (error instanceof UsageError) throw error
@@ -167,13 +163,7 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
     config,
     backup: undefined,
     by: own ? ('command' as const) : ('file' as const),
-    moved: move.moved.map((server) => ({
-      from: server.name,
-      to: server.to,
-      isNew: !plan.receipt?.moved.some(
-        ({ name: old, entry: one }) => old === server.name && isSameEntry(server.entry, one),
-      ),
-    })),
+    moved: describeMoved(move, plan.receipt),
     left: move.left,
     released: undefined,
     notes: [...move.notes, client.note ?? []].flat(),
@@ -189,6 +179,15 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
   )
   if (failure !== undefined) result.notes.push(`Its own command failed (${failure}), so the file was edited instead.`)
   return { ...result, backup, by, released: await releaseOther(plan, state, false), status: 'installed' }
+}
+
+function describeMoved({ moved }: Move, receipt: Receipt | undefined): InstallResult['moved'] {
+  const before = groupByName(receipt?.moved ?? [])
+  return moved.map(({ name, to, entry }) => ({
+    from: name,
+    to,
+    isNew: !before.get(name)?.some((server) => isSameEntry(entry, server.entry)),
+  }))
 }
 
 /** Writes the moved servers to the new file before removing them from the old one. */

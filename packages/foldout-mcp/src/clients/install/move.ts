@@ -68,8 +68,9 @@ interface Previous {
 export async function planMove(request: MoveRequest, context: MoveContext): Promise<Move> {
   const { config, earlier, state } = context
   const readable = await listReadable(request, context)
-  const chosen = readable.filter(({ before }) => request.isMove === true || before !== undefined)
-  const left = readable.filter((server) => !chosen.includes(server)).map(({ source }) => source.name)
+  const isChosen = ({ before }: Readable): boolean => request.isMove === true || before !== undefined
+  const chosen = readable.filter(isChosen)
+  const left = readable.filter((server) => !isChosen(server)).map(({ source }) => source.name)
   const isSameConfig = earlier?.config === (await followLinks(config))
   const isSettled = isSameConfig && existsSync(config)
   const settled = chosen.flatMap(({ before }) => (isSettled && before ? [before] : []))
@@ -124,13 +125,25 @@ async function listReadable(request: MoveRequest, context: MoveContext): Promise
   const { root, entries, earlier } = context
   const findSwitch = await readSwitches(client, scope === 'project' ? ['user', 'project'] : [scope], where)
   const origin = getOrigin(root, { client, scope, where })
+  const moved = groupByName(earlier?.moved ?? [])
   return [...entries].flatMap(([key, entry]) => {
     const read = readEntry(entry, origin)
     if (key === name || 'reason' in read || isFoldout(read.definition)) return []
-    const before = earlier?.moved.find((server) => server.name === key && isSameEntry(entry, server.entry))
+    const before = moved.get(key)?.find((server) => isSameEntry(entry, server.entry))
     const source = { client: client.name, file: '', name: key }
     return [{ entry, before, source, ...switchOff(read, findSwitch(key, scope)) }]
   })
+}
+
+/** Several servers with one name may have been moved one after the other. */
+export function groupByName(moved: readonly MovedServer[]): ReadonlyMap<string, readonly MovedServer[]> {
+  const groups = new Map<string, MovedServer[]>()
+  for (const server of moved) {
+    const group = groups.get(server.name)
+    if (group) group.push(server)
+    else groups.set(server.name, [server])
+  }
+  return groups
 }
 
 async function readPrevious(file: string, state: State): Promise<Previous> {

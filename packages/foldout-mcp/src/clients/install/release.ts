@@ -34,12 +34,13 @@ export async function addToConfig(config: string, addition: Addition, state: Sta
     if (!change && !known) return async () => undefined
     const undo = (): Promise<void> => undoAddition(found, { change, known }, state)
     const added = [...originals].map(([name, definition]): AddedServer => ({ name, definition, owners: [] }))
+    const own = new Set(moved)
     const all = [...(known?.servers ?? []).filter(({ name }) => !originals.has(name)), ...added]
     const record = {
       ...(await describeTexts(found, change?.after, known)),
       file: found.path,
       createdFolders: known?.createdFolders ?? change?.createdFolders ?? [],
-      servers: all.map((server) => (moved.includes(server.name) ? addOwner(server, owner) : server)),
+      servers: all.map((server) => (own.has(server.name) ? addOwner(server, owner) : server)),
     }
     await state.configs.write(record).catch(async (error: unknown) => {
       await undo()
@@ -159,8 +160,9 @@ async function planRelease(file: string, leaving: Leaving, state: State): Promis
     const release = { file, status: 'unchanged', removed: [], unreturned: [], usedBy } as const
     return { record, release: { ...release, changed: toNames(changed) }, found, text: found.text, servers }
   }
-  const removed = servers.filter((server) => isFree(server) && !isChanged(server))
-  const rest = servers.filter((server) => !removed.includes(server))
+  const isRemoved = (server: AddedServer): boolean => isFree(server) && !isChanged(server)
+  const removed = servers.filter(isRemoved)
+  const rest = servers.filter((server) => !isRemoved(server))
   const { text, status } = await planText(record, found, { removed: toNames(removed), isAll: rest.length === 0 })
   if (text !== found.text) checkWritable(found)
   const release = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
-  applyChange,
+  applyChanges,
   getAt,
   getEntries,
   hasSameMeaning,
@@ -71,18 +71,18 @@ function undoEntries(current: string, receipt: Receipt, format: Format): string 
   const before = receipt.before ?? ''
   const present = getEntries(format.parse(current), path, isList) ?? new Map<string, unknown>()
   const original = getEntries(format.parse(before), path, isList) ?? new Map<string, unknown>()
+  // Of several with one name, which were moved one after the other, the first is the latest.
+  const latest = new Map(moved.toReversed().map((server) => [server.name, server]))
   const changes = [
-    ...listGateways(present, original).map((name) => ({ path, isList, name, value: undefined })),
-    ...moved
-      // Of several with one name, which were moved one after the other, the first is the latest.
-      .filter(({ name }, i) => !present.has(name) && moved.findIndex((server) => server.name === name) === i)
+    ...listGateways(present, original).map((name) => ({ name, value: undefined })),
+    ...Array.from(latest.values())
+      .filter(({ name }) => !present.has(name))
       .map(({ name, entry }) => {
-        const place = { path, isList, name }
-        if (!isSameEntry(original.get(name), entry)) return { ...place, value: entry }
-        return { ...place, value: original.get(name), source: format.extract(before, place) }
+        if (!isSameEntry(original.get(name), entry)) return { name, value: entry }
+        return { name, value: original.get(name), source: format.extract(before, { path, isList, name }) }
       }),
   ]
-  const next = changes.reduce((text, change) => applyChange(format, text, change), current)
+  const next = applyChanges(format, current, { path, isList }, changes)
   const key = path.at(-1)
   if (isNewContainer && key !== undefined && isEmpty(getAt(format.parse(next), path)))
     return removeContainer(format, next, path.slice(0, -1), key)
@@ -102,7 +102,7 @@ function listGateways(present: ReadonlyMap<string, unknown>, before: ReadonlyMap
 }
 
 function removeContainer(format: Format, text: string, path: readonly string[], name: string): string {
-  const edited = format.edit(text, { path, name, value: undefined })
+  const edited = format.edit(text, { path }, [{ name, value: undefined }])
   if (isEmpty(getAt(format.parse(edited), [...path, name]))) return edited
   return text
 }
