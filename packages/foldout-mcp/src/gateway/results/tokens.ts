@@ -1,15 +1,32 @@
+import { countMissedTokens } from './dense-text.ts'
+
 /** Counts the tokens of a text. */
 export type CountTokens = (text: string) => number
 
-/** A longer text is estimated from its beginning, because counting all of it takes long. */
+/** A longer text is estimated from pieces of it, because counting all of it takes long. */
 const COUNTED_CHARACTERS = 20_000
+
+/** The pieces are spread over the whole text: its beginning may be unlike the rest. */
+const PIECES = 50
 
 /** The library's estimate, which is loaded when something is first counted. */
 export async function loadCounter(): Promise<CountTokens> {
   const { estimatedTokens } = await import('foldout')
+  const estimate = (text: string): number => estimatedTokens.count(text) + countMissedTokens(text)
   return (text) => {
-    if (text.length <= COUNTED_CHARACTERS) return estimatedTokens.count(text)
-    return Math.round((estimatedTokens.count(text.slice(0, COUNTED_CHARACTERS)) * text.length) / COUNTED_CHARACTERS)
+    if (text.length <= COUNTED_CHARACTERS) return Math.round(estimate(text))
+    let counted = 0
+    for (const piece of takePieces(text)) counted += estimate(piece)
+    return Math.round((counted * text.length) / COUNTED_CHARACTERS)
+  }
+}
+
+/** Pieces at equal distances, the first at the beginning and the last at the end. */
+function* takePieces(text: string): Iterable<string> {
+  const length = COUNTED_CHARACTERS / PIECES
+  for (let i = 0; i < PIECES; i++) {
+    const start = Math.round(((text.length - length) * i) / (PIECES - 1))
+    yield text.slice(start, start + length)
   }
 }
 
