@@ -25,7 +25,7 @@ export class FirstStarts {
   }
 
   add(server: GatewayServer, start: Promise<unknown>): void {
-    this.#until = performance.now() + WAIT_FOR_TOOLS_MS
+    if (!server.hasFailed) this.#until = performance.now() + WAIT_FOR_TOOLS_MS
     this.#starts.set(server, this.#follow(server, start))
   }
 
@@ -38,19 +38,24 @@ export class FirstStarts {
   async #follow(server: GatewayServer, start: Promise<unknown>): Promise<void> {
     await Promise.allSettled([start])
     this.#starts.delete(server)
+    const { state } = server
+    // A server that needs a sign-in answers quickly, and works after it.
+    if (state.type === 'failed' && !state.needsSignIn) await server.noteFailure()
     this.#retry(server)
   }
 
   /**
    * Resolves when all have started or failed, or after a time. Servers that are added in the meantime do not count. With
-   * a time, a client is waiting, and outdated servers do not count either.
+   * a time, a client is waiting, and servers that are outdated or have failed before do not count either.
    */
   async wait(withinMs: number): Promise<void> {
-    const all = Promise.all(this.#starts.values())
-    if (withinMs === Infinity) return void (await Promise.all([all, ...this.#outdated]))
+    if (withinMs === Infinity) return void (await Promise.all([...this.#starts.values(), ...this.#outdated]))
+    const awaited = new Map([...this.#starts].filter(([server]) => !server.hasFailed))
     let timer: ReturnType<typeof setTimeout> | undefined
-    await Promise.race([all, new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))])
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))
+    await Promise.race([Promise.all(awaited.values()), late])
     clearTimeout(timer)
+    for (const server of awaited.keys()) if (this.#starts.has(server)) void server.noteFailure()
   }
 
   /** The same for a search. A server that hangs delays only the first ones. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -69,6 +69,41 @@ async function connect(url: string): Promise<Client> {
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   return client
 }
+
+describe('R54 a server that does not answer', () => {
+  it('is waited for once, and its tools are announced when they come', async () => {
+    const file = join(folder, 'options.json')
+    writeFileSync(file, JSON.stringify({ isMute: true }))
+    const slow = { command: process.execPath, args: [SERVER, JSON.stringify({ file })] }
+    const start = async (): Promise<Gateway> => {
+      const options = { cache: join(folder, 'cache'), data: join(folder, 'data'), timeoutMs: 600_000 }
+      const gateway = await createGateway({ mcpServers: { a: fixture('a'), slow } }, options)
+      open.push(gateway)
+      return gateway
+    }
+    const listMarks = (): readonly string[] =>
+      readdirSync(join(folder, 'cache')).filter((name) => name.endsWith('.failed'))
+    const first = await start()
+    await vi.waitFor(async () => expect(await listNames(first)).toEqual(['a/echo']))
+    await first.ready(100)
+    await vi.waitFor(() => expect(listMarks()).toHaveLength(1))
+    const mark = statSync(join(folder, 'cache', listMarks()[0] ?? ''))
+    expect(process.platform === 'win32' || (mark.mode & 0o777) === 0o600).toBe(true)
+    await first.close()
+    const second = await start()
+    await second.ready(600_000)
+    expect(second.servers.map(({ name, tools }) => [name, tools])).toEqual([
+      ['a', 1],
+      ['slow', undefined],
+    ])
+    await second.close()
+    writeFileSync(file, JSON.stringify({ tools: [{ name: 'late' }] }))
+    const third = await start()
+    await third.ready(600_000)
+    await vi.waitFor(async () => expect(await listNames(third)).toEqual(['a/echo', 'slow/late']))
+    await vi.waitFor(() => expect(listMarks()).toEqual([]))
+  })
+})
 
 describe('R54 servers', () => {
   it('are started once for all calls, and not at all while the cache knows their tools', async () => {

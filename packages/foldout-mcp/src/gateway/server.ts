@@ -8,11 +8,11 @@ import { hashJson } from './policy/hash.ts'
 import { ServerPins } from './policy/pins/server-pins.ts'
 import { CallChecks } from './policy/recheck.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import { DEFAULT_LEVEL, isSevere } from './upstreams/callers.ts'
 import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
 import { UpstreamError } from './upstreams/failures/failures.ts'
 import { CACHE_FRESH_MS } from './upstreams/limits.ts'
+import { LogLevels, OWN } from './upstreams/log-levels.ts'
 import { applyOverride, completeArguments } from './upstreams/overrides.ts'
 import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { WantedNews } from './upstreams/subscriptions.ts'
@@ -21,9 +21,6 @@ import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream } from './upstreams/upstream.ts'
 import type { UpstreamState } from './upstreams/upstream-options.ts'
 import type { UseContext } from './upstreams/uses.ts'
-
-/** A use of the server for no client. */
-const OWN: UseContext = { isOwn: true }
 
 /** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer {
@@ -36,18 +33,21 @@ export class GatewayServer {
   readonly #checks: CallChecks
   #snapshot: Snapshot | undefined
   #savedAt = -Infinity
+  #hasFailed = false
   readonly #ended = new AbortController()
   #stopWatching: (() => void) | undefined
   #tools: readonly RawTool[] = []
   /** The definitions of the tools, by the names that clients see. */
   #own: ReadonlyMap<string, ToolDefinition> = new Map()
   readonly #wanted = new WantedNews()
+  readonly #logLevels: LogLevels
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.#config = config
     this.#options = options
     this.tasks = new Tasks(options.store.gateways.mark)
     this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
+    this.#logLevels = new LogLevels(this.#wanted, this.#upstreams, () => this.#snapshot)
     this.#signIns = createSignIns({
       store: options.store.signIns,
       onProblem: (message) => this.#complain(message),
@@ -128,9 +128,20 @@ export class GatewayServer {
   async restore(): Promise<void> {
     const [cached] = await Promise.all([this.#options.store.catalogs.read(this.config), this.#pins.load()])
     this.#stopWatching ??= this.#options.store.catalogs.watch(this.config, () => void this.#reread())
+    if (!cached) this.#hasFailed = await this.#options.store.catalogs.hasFailed(this.config)
     if (!cached) return
     this.#savedAt = cached.savedAt
     this.#take(cached.snapshot)
+  }
+
+  /** Whether an earlier gateway has waited for its tools in vain. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  /** Remembers that it has not listed its tools in time, so that clients do not wait for it at the next start. */
+  async noteFailure(): Promise<void> {
+    if (!this.#ended.signal.aborted && !this.#snapshot) await this.#options.store.catalogs.noteFailure(this.config)
   }
 
   /** Takes over what another gateway has learned about the server. */
@@ -219,25 +230,7 @@ export class GatewayServer {
 
   /** Sets the least severe level that the server logs. */
   setLogLevel(level: string): void {
-    this.#wanted.logLevel = level
-    void this.#sendLogLevel()
-  }
-
-  async #sendLogLevel(): Promise<void> {
-    const running = this.#upstreams.listRunning()
-    await Promise.allSettled(
-      running.map((upstream) => upstream.use((connection) => this.#wanted.tell(connection), OWN)),
-    )
-  }
-
-  /** Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. */
-  async #wantLogs(level: string): Promise<void> {
-    const { era, capabilities = {} } = this.#snapshot ?? {}
-    if (era === 'modern' || !('logging' in capabilities)) return
-    const { logLevel } = this.#wanted
-    if (logLevel !== undefined && isSevere(level, logLevel)) return
-    this.#wanted.logLevel = level
-    await this.#sendLogLevel()
+    void this.#logLevels.set(level)
   }
 
   /** Watches a resource until nobody needs it, even across restarts of the server. */
@@ -366,10 +359,8 @@ export class GatewayServer {
     const { name } = definition
     const { timeoutSeconds, maxConcurrent, maxResultBytes } = this.config.overrides.get(name) ?? {}
     const run: NonNullable<RawTool['call']> = async (args, context) => {
-      const { era, logLevel } = context.peer ?? {}
-      // A legacy client that has set no level gets what the server logs by default, unless the server was told a level.
-      const isDefault = era === 'legacy' && logLevel === undefined && this.#wanted.logLevel !== undefined
-      if (isDefault || logLevel !== undefined) await this.#wantLogs(logLevel ?? DEFAULT_LEVEL)
+      const told = context.peer && this.#logLevels.want(context.peer)
+      if (told) await told
       const found = this.#upstreams.find(context)
       const upstream = found instanceof Upstream ? found : await found
       try {

@@ -75,6 +75,37 @@ describe('R54 a full disk', () => {
   })
 })
 
+describe('R54 a server that did not start', () => {
+  it('is remembered until it has other settings or values, or starts', async () => {
+    const define = (level: string, command = 'a'): ServerConfig => readServer({ command, env: { LEVEL: level } })
+    expect(await openCache().hasFailed(define('few'))).toBe(false)
+    await openCache().noteFailure(define('few'))
+    expect(await openCache().hasFailed(define('few'))).toBe(true)
+    expect(await openCache().hasFailed(define('many'))).toBe(false)
+    expect(await openCache().hasFailed(define('few', 'b'))).toBe(false)
+    await openCache().write(define('few'), snapshot('echo'))
+    expect(await openCache().hasFailed(define('few'))).toBe(false)
+  })
+
+  it.each(['', '{"val', '[]', 'null', 'x'.repeat(10_000)])(
+    'is waited for again if the note is damaged: %.10s',
+    async (text) => {
+      const server = readServer({ command: 'a' })
+      await openCache().noteFailure(server)
+      const [name = ''] = readdirSync(join(folder, 'cache'))
+      writeFileSync(join(folder, 'cache', name), text)
+      expect(await openCache().hasFailed(server)).toBe(false)
+    },
+  )
+
+  it('is reported, and nothing else, if it cannot be noted', async () => {
+    const problems: string[] = []
+    disk.isFull = true
+    await openCache({}, problems).noteFailure(readServer({ command: 'a' }))
+    expect(problems).toEqual([expect.stringMatching(/^The failed start of 'a' cannot be noted: ENOSPC/)])
+  })
+})
+
 describe('R54 the values of variables', () => {
   const kinds = {
     env: (value: string) => ({ command: 'a', env: { LEVEL: value } }),

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { retryIfInUse } from '../../system/in-use.ts'
 import type { HttpServer, ServerConfig } from '../config/config.ts'
 import { fillServer, type FilledServer } from '../config/fill-server.ts'
-import { createFile, isCode } from '../policy/files.ts'
-import { MAX_CACHE_BYTES } from './limits.ts'
+import { isObject } from '../fields.ts'
+import { createFile, isCode, readJson, replaceFile } from '../policy/files.ts'
+import { MAX_CACHE_BYTES, MAX_MARK_BYTES } from './limits.ts'
 import { hashSnapshot, type Snapshot } from './snapshot.ts'
 
 /** A cached snapshot. */
@@ -18,8 +19,11 @@ export interface CachedSnapshot {
 /** The snapshots of servers when they last ran. The cache only saves time: nothing fails because of it. */
 export interface CatalogCache {
   read(server: ServerConfig): Promise<CachedSnapshot | undefined>
-  /** Returns whether it could be written. */
+  /** Returns whether it could be written. The server is no longer one that has failed. */
   write(server: ServerConfig, snapshot: Snapshot): Promise<boolean>
+  /** Whether the server, with the same settings and values, never got as far as listing its tools. Clients do not wait for it again. */
+  hasFailed(server: ServerConfig): Promise<boolean>
+  noteFailure(server: ServerConfig): Promise<void>
   /**
    * Asks a server what it has, while no other gateway does. What another one has written meanwhile, or not long ago, is enough. One
    * that takes too long is not waited for.
@@ -44,6 +48,7 @@ export interface CatalogCacheOptions {
 
 export function createCatalogCache(folder: string, { env, keyFile, onProblem }: CatalogCacheOptions): CatalogCache {
   const toFile = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.json`)
+  const toMark = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.failed`)
   const hashValues = createValueHash(env, keyFile)
   return {
     async read(server) {
@@ -71,12 +76,24 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
         await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
         // A concurrent reader sees the old file or the new one, never half of one.
         await retryIfInUse(() => rename(draft, file))
+        await rm(toMark(server), { force: true })
         return true
       } catch (error) {
         await rm(draft, { force: true }).catch(() => undefined)
         onProblem(`The tools of '${server.name}' cannot be cached: ${(error as Error).message}`)
         return false
       }
+    },
+    async hasFailed(server) {
+      // A mark that cannot be read costs a few seconds of waiting.
+      const mark = await readJson(toMark(server), MAX_MARK_BYTES).catch(() => undefined)
+      return isObject(mark) && mark['values'] === (await hashValues(server))
+    },
+    async noteFailure(server) {
+      const mark = JSON.stringify({ values: await hashValues(server) })
+      await replaceFile(toMark(server), mark).catch((error: Error) =>
+        onProblem(`The failed start of '${server.name}' cannot be noted: ${error.message}`),
+      )
     },
     learn: (_server, ask) => ask(),
     watch: () => () => undefined,

@@ -138,3 +138,6 @@ export const TASK_MS = 3_600_000
 
 /** A larger cache file is ignored. */
 export const MAX_CACHE_BYTES = 134_217_728
+
+/** A larger note that a server did not start is ignored. */
+export const MAX_MARK_BYTES = 1_024
