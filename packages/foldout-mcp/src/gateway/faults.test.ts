@@ -85,6 +85,11 @@ describe('R54 servers with faults', () => {
     expect(warned).not.toHaveBeenCalled()
   }, 40_000)
 
+  it('may send several messages at once', async () => {
+    const gateway = await create({ mcpServers: { a: fixture({ tools: [{ name: 'batch', does: 'batch' }] }) } })
+    expect(getText(await (await gateway.getCatalog()).call('batch', {}))).toBe('in a list')
+  })
+
   it('may flood standard output and standard error without affecting others', async () => {
     const tools = [{ name: 'flood', description: 'Prints much.', does: 'flood' }]
     const gateway = await create({ mcpServers: { loud: fixture({ tools }), calm: fixture({}) } })

@@ -70,6 +70,12 @@ const actions = {
     }
     return text('after the flood')
   },
+  /** Answers in a list, as version 2025-03-26 of the protocol allows, next to what is not a message. */
+  batch(_, id) {
+    const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'in a list' } }
+    const answer = { jsonrpc: '2.0', id, result: text('in a list') }
+    process.stdout.write(`${JSON.stringify([note, 5, null, { half: true }, answer])}\n`)
+  },
   stir() {
     for (let i = 0; i < 5; i++) send({ method: 'notifications/tools/list_changed' })
     return text('stirred')
@@ -91,7 +97,8 @@ const answers = {
     tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool, does: undefined })),
     _meta: { environment: process.env.FIXTURE, folder: process.cwd() },
   }),
-  'tools/call': ({ name, arguments: args }) => actions[tools.find((tool) => tool.name === name)?.does ?? 'echo'](args),
+  'tools/call': ({ name, arguments: args }, id) =>
+    actions[tools.find((tool) => tool.name === name)?.does ?? 'echo'](args, id),
 }
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
@@ -101,6 +108,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     send({ id, error: { code: -32601, message: `There is no method ${method}.` } })
     continue
   }
-  const result = answers[method](params)
+  const result = answers[method](params, id)
   if (result !== undefined) send({ id, result })
 }

@@ -58,6 +58,9 @@ export const MOST_TIMEOUTS = 3
 /** A longer message from a server over stdio is rejected. */
 export const MAX_MESSAGE_BYTES = 268_435_456
 
+/** How many messages a server over stdio may send in one list. A longer list is ignored. */
+export const MAX_BATCH = 1_000
+
 /** The period in which output of a server that is not a message is counted. */
 export const GARBAGE_MS = 10_000
 

@@ -17,6 +17,8 @@ export interface Script {
   readonly capabilities?: Readonly<Record<string, unknown>>
   /** Answers a request with the whole result. Throwing answers with an error. */
   readonly answer?: (request: Required<Message>, server: HandmadeServer) => unknown
+  /** Answers a request with these fields instead of a result, if there are any. */
+  readonly answerOddly?: (request: Required<Message>) => object | undefined
 }
 
 export interface HandmadeServer {
@@ -125,6 +127,8 @@ function handmade(script: Script, isModern: boolean): { transport: HandmadeTrans
   }
   const reply = async (request: Required<Message>): Promise<void> => {
     const { id, method } = request
+    const odd = script.answerOddly?.(request)
+    if (odd) return toClient({ id, ...odd })
     const stamp = isModern ? { resultType: 'complete', ...(method === 'tools/list' ? LASTING : {}) } : {}
     try {
       toClient({ id, result: { ...stamp, ...((await script.answer?.(request, server)) as object) } })

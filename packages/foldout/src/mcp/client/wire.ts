@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { MAX_TIMER_MS } from '../limits.ts'
 import type { McpClient } from './client.ts'
+import { toErrorObject } from './error-object.ts'
 import { TaskProgress } from './task-progress.ts'
 
 /** A request whose result is read unchanged. */
@@ -160,6 +161,8 @@ function read(message: Readonly<Record<string, unknown>>, { pending, listeners, 
   if (!wanted) return message
   pending.delete(id)
   if (isPlainObject(error)) wanted.error = error
+  // Clients ignore such an answer, and wait until the request times out.
+  if (!isPlainObject(result) && !isPlainObject(error)) return { jsonrpc: '2.0', id, error: toErrorObject(error) }
   // Anything but a result, or a task that will have it, is a question to the client.
   if (!isPlainObject(result) || !RESULT_TYPES.has(result['resultType'])) return message
   wanted.result = result
@@ -270,8 +273,8 @@ class DirectRequest {
   settle({ result, error }: Readonly<Record<string, unknown>>): void {
     this.#end()
     if (error === undefined) return this.#settle.resolve(result)
-    const { code, message, data } = isPlainObject(error) ? error : {}
-    this.#settle.reject(new WireError(typeof code === 'number' ? code : -32_603, String(message), data))
+    const { code, message, data } = toErrorObject(error)
+    this.#settle.reject(new WireError(code, message, data))
   }
 
   fail(error: Error): void {

@@ -34,6 +34,8 @@ export class SessionServer {
   onDelete = (_: string, response: ServerResponse): void => void response.writeHead(200).end()
   /** How it takes an answer to one of its own questions. */
   onAnswer = (response: ServerResponse): void => void response.writeHead(202).end()
+  /** Whether it sends events outside of answers. */
+  hasStreams = true
   #count = 0
   #server: Server | undefined
   #port = 0
@@ -96,6 +98,7 @@ export class SessionServer {
       this.sessions.delete(session)
       return this.onDelete(session, response)
     }
+    if (request.method === 'GET' && !this.hasStreams) return void response.writeHead(405).end()
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
       const last = request.headers['last-event-id']

@@ -269,6 +269,41 @@ describe('R54 a session over HTTP', () => {
   })
 })
 
+describe('R54 a server over HTTP that does not answer in its response', () => {
+  const answerAnother = ({ response }: Exchange): void => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 'another', result: { content: [] } }))
+  }
+  const accept = ({ response }: Exchange): void => void response.writeHead(202).end()
+  const NOBODY_KNOWS = 'It is unknown whether the request has had an effect.'
+
+  it.each([
+    ['accepts the call', accept, 'The server accepted the request and sent no answer (HTTP 202).'],
+    ['answers another call', answerAnother, 'The server sent the answer to another request.'],
+  ])('makes the call fail at once if it %s', async (_, odd, why) => {
+    const server = new SessionServer({ odd })
+    server.hasStreams = false
+    await server.start()
+    closing.push(() => server.stop())
+    const gateway = await create(server.url)
+    expect(await call(gateway, 'odd')).toBe(`The call of 'odd' on the server 'a' failed: ${why} ${NOBODY_KNOWS}`)
+    expect(await call(gateway, 'echo')).toBe('echo')
+  })
+
+  it('may answer on its stream of events', async () => {
+    const server = await start({
+      odd({ message: { id }, response }) {
+        accept({ response } as Exchange)
+        const answer = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'later' }] } }
+        for (const stream of server.streams) stream.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
+      },
+    })
+    const gateway = await create(server.url)
+    await vi.waitFor(() => expect(server.streams.size).toBe(1))
+    expect(await call(gateway, 'odd')).toBe('later')
+  })
+})
+
 describe('R54 a server over HTTP that asks endlessly', () => {
   const askOn = (stream: { write(text: string): void }, from: number, times: number): void => {
     for (let id = from; id < from + times; id++) {

@@ -3,6 +3,7 @@ import { isUnsent } from 'foldout/mcp'
 import pLimit from 'p-limit'
 import type { SignIns } from '../../auth/sign-in.ts'
 import type { FilledHttpServer } from '../../config/fill-server.ts'
+import { isObject } from '../../fields.ts'
 import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_ANSWERING, MAX_RESUMES, MAX_UNREAD_ANSWERS } from '../limits.ts'
 
 /** Why a connection over HTTP is of no use any more. */
@@ -86,8 +87,13 @@ export async function endSession(transport: Transport): Promise<void> {
   clearTimeout(timer)
 }
 
-/** The transport of the SDK does not say that a session or a server is gone, so its requests are watched. */
+/**
+ * The transport of the SDK does not say that a session or a server is gone, or that the answer to a request will not come, so its
+ * requests are watched.
+ */
 function watchFetch(send: FetchLike, { isOpen, onLost }: HttpOptions): FetchLike {
+  /** The latest request for events outside of answers, which may have been opened since. */
+  let opening: Promise<unknown> = Promise.resolve()
   /** Whether the server has ever sent events outside of an answer. */
   let hasStream = false
   let failedResumes = 0
@@ -107,7 +113,9 @@ function watchFetch(send: FetchLike, { isOpen, onLost }: HttpOptions): FetchLike
     const isStream = init?.method === 'GET'
     let response: Response
     try {
-      response = await send(url, init)
+      const sending = send(url, init)
+      if (isStream) opening = Promise.allSettled([sending])
+      response = await sending
     } catch (error) {
       if (!isOpen() || init?.signal?.aborted) throw error
       return handleFailure(error, isStream)
@@ -116,6 +124,11 @@ function watchFetch(send: FetchLike, { isOpen, onLost }: HttpOptions): FetchLike
       hasStream = true
       failedResumes = 0
     }
+    if (response.ok && init?.method === 'POST')
+      return requireAnswer(response, init.body, async () => {
+        await opening
+        return hasStream && failedResumes < MAX_RESUMES
+      })
     if (response.ok || !isOpen() || init?.method === 'DELETE') return response
     if (!(await isForgotten(response, init?.headers)) || (isStream && !hasStream)) {
       if (isStream && !NOT_FAILED.has(response.status)) countFailedResume(`HTTP ${response.status}`)
@@ -124,6 +137,44 @@ function watchFetch(send: FetchLike, { isOpen, onLost }: HttpOptions): FetchLike
     onLost({ reason: 'It has forgotten the session.', isDown: false })
     throw new UnsentError(await describeRefusal(response))
   }
+}
+
+/**
+ * Makes a request fail if the whole response to it has no answer, because nobody would wait for anything but the time limit.
+ *
+ * @param mayFollow Whether the answer may still come on another stream.
+ */
+async function requireAnswer(
+  response: Response,
+  sent: RequestInit['body'],
+  mayFollow: () => Promise<boolean>,
+): Promise<Response> {
+  const id = readRequestId(sent)
+  if (id === undefined) return response
+  const complain = async (what: string): Promise<void> => {
+    if (!(await mayFollow())) throw new Error(`${what} It is unknown whether the request has had an effect.`)
+  }
+  if (response.status === 202) await complain('The server accepted the request and sent no answer (HTTP 202).')
+  const read = response.json.bind(response)
+  return Object.assign(response, {
+    async json(): Promise<unknown> {
+      const body: unknown = await read()
+      const isAnswer = (one: unknown): boolean => isObject(one) && !('method' in one) && readId(one) === id
+      if (![body].flat().some(isAnswer)) await complain('The server sent the answer to another request.')
+      return body
+    },
+  })
+}
+
+/** The id of a request. Notifications and answers have none. */
+function readRequestId(sent: RequestInit['body']): string | undefined {
+  const message: unknown = typeof sent === 'string' ? JSON.parse(sent) : undefined
+  return isObject(message) && 'method' in message ? readId(message) : undefined
+}
+
+/** Some servers answer with the number of a request as a string. */
+function readId({ id }: { readonly id?: unknown }): string | undefined {
+  return typeof id === 'number' || typeof id === 'string' ? String(id) : undefined
 }
 
 /** The statuses of a server that only wants a token, or has no events. */

@@ -13,6 +13,7 @@ import {
   GARBAGE_MS,
   KEPT_STDERR_CHARACTERS,
   LAST_OUTPUT_MS,
+  MAX_BATCH,
   MAX_GARBAGE_BYTES,
   MAX_GARBAGE_LINES,
   MAX_MESSAGE_BYTES,
@@ -258,9 +259,9 @@ export class ChildTransport implements Transport {
     const line = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks)
     this.#chunks = []
     this.#bytes = 0
-    const message = readMessage(line)
-    if (message) this.onmessage?.(message)
-    else this.#dropGarbage(line)
+    const messages = readMessages(line)
+    if (messages.length === 0) this.#dropGarbage(line)
+    for (const message of messages) this.onmessage?.(message)
   }
 
   /** Some servers print notes for people where messages belong. */
@@ -297,15 +298,19 @@ export class ChildTransport implements Transport {
   }
 }
 
-/** The message in a line, if there is one. */
-function readMessage(line: Buffer): JSONRPCMessage | undefined {
+/** The messages in a line: none, one, or several at once, which version 2025-03-26 of the protocol allows. */
+function readMessages(line: Buffer): readonly JSONRPCMessage[] {
   // Most lines that are not messages do not look like one, and this check is faster than catching an error.
-  if (!line.includes(OPENING_BRACE)) return undefined
+  if (!line.includes(OPENING_BRACE)) return []
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))
-    const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
-    return isMessage ? (value as JSONRPCMessage) : undefined
+    if (isMessage(value)) return [value]
+    return Array.isArray(value) && value.length <= MAX_BATCH ? value.filter(isMessage) : []
   } catch {
-    return undefined
+    return []
   }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
 }
