@@ -344,3 +344,28 @@ describe('R44 functions of a catalog', () => {
     expect((await run('return await a.first()', folder)).isError).toBe(true)
   })
 })
+
+describe('R44 questions of tools that a program calls', () => {
+  it('do not take its time', async () => {
+    const hasty = createSandbox({ limits: { timeMs: 300 } })
+    const confirm: RawTool = {
+      name: 'confirm',
+      source: 'home',
+      description: 'Asks the user.',
+      async call(_, { peer }) {
+        const answer = await peer?.ask?.('elicitation/create', { message: 'Really?' })
+        return { content: [{ type: 'text', text: String(answer?.['action']) }] }
+      },
+    }
+    const exposed = code({ sandbox: hasty }).expose(createCatalog([confirm]), { id: 'c', takesListChanges: true })
+    const peer = {
+      era: 'legacy' as const,
+      capabilities: {},
+      notify: async () => {},
+      ask: () => new Promise<{ action: string }>((resolve) => setTimeout(() => resolve({ action: 'accept' }), 700)),
+    }
+    const result = await exposed.call('run_code', { code: 'return await home.confirm({})' }, { peer })
+    hasty.close()
+    expect(result.content[0]?.['text']).toContain('accept')
+  })
+})

@@ -9,7 +9,7 @@ import { FoldoutError } from '../../../core/errors.ts'
  * ```
  */
 export interface SandboxLimits {
-  /** The maximum time from start to end in milliseconds, including time spent waiting for calls. Default 10,000. */
+  /** The maximum time from start to end in milliseconds, including time spent waiting for calls, but not for a person's answer. Default 10,000. */
   readonly timeMs: number
   /** The maximum computing time in milliseconds, without waiting. Default 5,000. */
   readonly cpuMs: number
@@ -35,6 +35,9 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   concurrentCalls: 10,
   sourceCharacters: 100_000,
 }
+
+/** How many programs may wait for a person at the same time without their time counting. That of further ones counts. */
+export const MOST_ASKING = 8
 
 /** The minimum that the engine itself needs, and the maximum that 32-bit memory allows. */
 const MEMORY_RANGE_MB = [4, 2_048] as const

@@ -59,13 +59,14 @@ function getFunction(
   attachments: Attachments,
   getContext: () => CallContext,
 ): SandboxFunction {
-  return async (args, signal) => {
+  return async (args, signal, pause) => {
     const started = performance.now()
     let ok = false
     try {
       // With several calls, progress would jump back and forth.
-      const { onProgress: _, ...rest } = getContext()
-      const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, signal })
+      const { onProgress: _, peer, ...rest } = getContext()
+      const asking = peer && { peer: pause ? pauseToAsk(peer, pause) : peer }
+      const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, ...asking, signal })
       ok = result.isError !== true
       if (!ok) throw new Error(getText(result.content) || `Tool '${entry.name}' failed.`)
       return attachments.toValue(entry, result)
@@ -98,4 +99,21 @@ function numberCall(context: CallContext, call: number): CallContext {
 function toProgramPeer(peer: CallPeer): CallPeer {
   const { input: _, ...others } = peer
   return { ...others, capabilities: {} }
+}
+
+/** The same client, except that the program's clock does not run while it is asked. */
+function pauseToAsk(peer: CallPeer, pause: () => () => void): CallPeer {
+  const { ask } = peer
+  if (!ask) return peer
+  return {
+    ...peer,
+    async ask(...question) {
+      const resume = pause()
+      try {
+        return await ask(...question)
+      } finally {
+        resume()
+      }
+    },
+  }
 }

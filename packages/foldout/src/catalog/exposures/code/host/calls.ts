@@ -15,6 +15,8 @@ export interface Calls {
 export interface CallsOptions {
   readonly functions: SandboxFunctions
   readonly limits: SandboxLimits
+  /** Stops the clock of the program. Returns a function that starts it again. */
+  readonly pause: () => () => void
   readonly reply: (call: number, ok: boolean, text: string) => void
 }
 
@@ -38,7 +40,7 @@ function describeFailure(name: string, thrown: unknown): string {
   }
 }
 
-export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
+export function createCalls({ functions, limits, pause, reply }: CallsOptions): Calls {
   const calls: OpenCall[] = []
   const waiting: (() => void)[] = []
   const mostResultCharacters = limits.memoryMb * 2 ** 20 * RESULT_SHARE
@@ -51,7 +53,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
     let ok = true
     let text: string
     try {
-      const value = await functions.get(call.name)?.(args, call.controller.signal)
+      const value = await functions.get(call.name)?.(args, call.controller.signal, pause)
       text = JSON.stringify(value) ?? ''
       if (text.length > mostResultCharacters) {
         throw new RangeError(

@@ -3,6 +3,7 @@ import { createCalls } from './calls.ts'
 import type { SandboxLimits } from '../limits.ts'
 import type { Outcome, ProgramError } from '../messages.ts'
 import { fitOutput } from './output.ts'
+import { ProgramClock } from './program-clock.ts'
 import type { LimitName, SandboxFunctions, SandboxLog, SandboxRun } from './sandbox-run.ts'
 import type { SandboxWorker } from './sandbox-worker.ts'
 
@@ -16,6 +17,8 @@ export interface ExecutionOptions {
   readonly functions: SandboxFunctions
   readonly limits: SandboxLimits
   readonly signal: AbortSignal | undefined
+  /** See {@link ProgramClockOptions}. */
+  readonly makeRoom: () => (() => void) | undefined
   /** Called when the worker is finished with the program, or has ended. */
   readonly onFree: () => void
 }
@@ -28,13 +31,14 @@ type Ending = Outcome | { readonly kind: 'out-of-time' } | { readonly kind: 'cra
 
 /** Runs a program in a worker that is ready. */
 export function execute(options: ExecutionOptions): Promise<SandboxRun> {
-  const { worker, id, source, names, functions, limits, signal, onFree } = options
+  const { worker, id, source, names, functions, limits, signal, makeRoom, onFree } = options
   return new Promise((resolve) => {
     const startedAt = performance.now()
     const logs: SandboxLog[] = []
     const calls = createCalls({
       functions,
       limits,
+      pause: () => (isOver ? () => {} : clock.pause()),
       reply: (call, ok, text) => worker.post({ type: 'reply', program: id, call, ok, text }),
     })
     let isOver = false
@@ -43,7 +47,7 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
     const finish = (ending: Ending, missingLogs = 0): void => {
       if (isOver) return
       isOver = true
-      clearTimeout(alarm)
+      clock.clear()
       signal?.removeEventListener('abort', onAbort)
       const value = ending.kind === 'value' && ending.length > 0 ? ending : undefined
       const output = fitOutput({ logs, missingLogs, value }, limits.outputCharacters)
@@ -70,7 +74,11 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
       finish(ending)
     }
     const onAbort = (): void => stop({ kind: 'stopped' })
-    const alarm = setTimeout(() => stop({ kind: 'out-of-time' }), limits.timeMs)
+    const clock = new ProgramClock({
+      timeMs: limits.timeMs,
+      onEnd: () => stop({ kind: 'out-of-time' }),
+      makeRoom,
+    })
 
     signal?.addEventListener('abort', onAbort, { once: true })
     worker.listen({

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxFunction, type SandboxOptions } from '../../../../entries/code.ts'
 
 const open: Sandbox[] = []
@@ -38,6 +38,50 @@ describe('R44 limits of a program', () => {
     expect(ran.durationMs).toBeGreaterThanOrEqual(600)
     expect(signals[0]!.aborted).toBe(true)
   })
+
+  it('R44 time, except while a person is asked', async () => {
+    const asking = new Map<string, SandboxFunction>([
+      [
+        'ask',
+        async (_, __, pause) => {
+          const resume = pause?.()
+          await sleep(600)
+          resume?.()
+          return 'yes'
+        },
+      ],
+      ['hang', () => new Promise(() => {})],
+    ])
+    const sandbox = sandboxWith({ timeMs: 300 })
+    const both = 'return await Promise.all([ask(), ask()])'
+    expect(await sandbox.run(both, { functions: asking })).toMatchObject({ ok: true, value: ['yes', 'yes'] })
+    expect(await sandbox.run('await ask()\nawait hang()', { functions: asking })).toMatchObject({ limit: 'time' })
+  })
+
+  it('R44 a program that waits for a person keeps no other from running, and few may wait', async () => {
+    const answers: (() => void)[] = []
+    const asking = new Map<string, SandboxFunction>([
+      [
+        'ask',
+        async (_, __, pause) => {
+          const resume = pause?.()
+          await new Promise<void>((resolve) => answers.push(resolve))
+          resume?.()
+        },
+      ],
+    ])
+    const sandbox = sandboxWith({ timeMs: 2_000 }, { concurrentPrograms: 1 })
+    const waiting: Promise<unknown>[] = []
+    for (let i = 1; i <= 8; i++) {
+      waiting.push(sandbox.run('await ask()\nreturn 1', { functions: asking }))
+      await vi.waitFor(() => expect(answers).toHaveLength(i), { timeout: 10_000 })
+    }
+    expect((await sandbox.run('return 1', { functions: nothing })).value).toBe(1)
+    expect(await sandbox.run('await ask()', { functions: asking })).toMatchObject({ limit: 'time' })
+    for (const answer of answers) answer()
+    expect(await Promise.all(waiting)).toEqual(Array.from(waiting, () => expect.objectContaining({ value: 1 })))
+    expect((await sandbox.run('return 2', { functions: nothing })).value).toBe(2)
+  }, 60_000)
 
   it('R44 CPU time', async () => {
     const sandbox = sandboxWith({ cpuMs: 100 })

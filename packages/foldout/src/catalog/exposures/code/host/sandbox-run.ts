@@ -3,14 +3,15 @@ import type { LogLevel, ProgramError } from '../messages.ts'
 
 /**
  * A function of the host that programs can call. Arguments and results are passed as JSON. The signal aborts when the program is
- * stopped, or ends without waiting for the call.
+ * stopped, or ends without waiting for the call. `pause` stops the program's clock until the function that it returns is called:
+ * a person who is asked something needs longer than a program may take.
  *
  * @example
  * ```ts
  * const getWeather: SandboxFunction = async (args, signal) => (await fetch(url, { signal })).json()
  * ```
  */
-export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown
+export type SandboxFunction = (args: unknown, signal: AbortSignal, pause?: () => () => void) => unknown
 
 /**
  * The functions that a program can call, by name: `server.tool`, where the server is an identifier, or only an identifier. An error

@@ -102,6 +102,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         functions,
         limits,
         signal,
+        makeRoom: () => pool.makeRoom(),
         onFree: () => pool.release(worker),
       })
     },

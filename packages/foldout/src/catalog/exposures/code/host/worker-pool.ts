@@ -1,5 +1,5 @@
 import { FoldoutError } from '../../../../core/errors.ts'
-import type { SandboxLimits } from '../limits.ts'
+import { MOST_ASKING, type SandboxLimits } from '../limits.ts'
 import type { Engine } from '../messages.ts'
 import { startWorker, type SandboxWorker } from './sandbox-worker.ts'
 
@@ -8,6 +8,11 @@ export interface WorkerPool {
   /** Takes a thread that is ready and not in use; `undefined` if the signal aborts first. */
   acquire(signal: AbortSignal | undefined): Promise<SandboxWorker | undefined>
   release(worker: SandboxWorker): void
+  /**
+   * Lets one more program run, while another waits for a person. Returns a function that ends this; undefined if too many are waiting
+   * already.
+   */
+  makeRoom(): (() => void) | undefined
   close(): void
 }
 
@@ -23,6 +28,8 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
   /** Compiled once for all threads. */
   let engine: Engine | undefined
   let isClosed = false
+  /** How many programs wait for a person. */
+  let asking = 0
 
   function start(): SandboxWorker {
     const worker = startWorker(limits, engine, (error, wasReady) => {
@@ -32,11 +39,15 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
       if (isClosed) return
       // A thread that was ready is replaced for the next program. A thread that never became ready would only fail
       // again.
-      if (wasReady) offer(start())
+      if (wasReady) startIfWanted()
       else for (const { reject } of waiting.splice(0)) reject(error)
     })
     workers.add(worker)
     return worker
+  }
+
+  function startIfWanted(): void {
+    if (workers.size < most + asking) offer(start())
   }
 
   function offer(worker: SandboxWorker): void {
@@ -49,7 +60,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
     if (isClosed) throw createClosedError()
     const worker =
       idle.pop() ??
-      (workers.size < most
+      (workers.size < most + asking
         ? start()
         : await new Promise<SandboxWorker>((resolve, reject) => waiting.push({ resolve, reject })))
     worker.ref()
@@ -59,7 +70,15 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
 
   function release(worker: SandboxWorker): void {
     worker.unref()
-    if (workers.has(worker)) offer(worker)
+    if (workers.size > most + asking) worker.terminate()
+    else if (workers.has(worker)) offer(worker)
+  }
+
+  function makeRoom(): (() => void) | undefined {
+    if (asking >= MOST_ASKING) return undefined
+    asking++
+    if (waiting.length > 0) startIfWanted()
+    return () => void asking--
   }
 
   return {
@@ -71,6 +90,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
       return first
     },
     release,
+    makeRoom,
     close() {
       isClosed = true
       for (const { reject } of waiting.splice(0)) reject(createClosedError())
