@@ -39,7 +39,11 @@ async function takeLock(lock: string): Promise<boolean> {
 /** Writes who holds the lock. On a full disk, nobody does: an empty lock would keep all other commands waiting. */
 async function sign(lock: string, handle: FileHandle): Promise<void> {
   try {
-    await handle.writeFile(String(process.pid)).finally(() => handle.close())
+    try {
+      await handle.writeFile(String(process.pid))
+    } finally {
+      await handle.close()
+    }
   } catch (error) {
     await retryIfInUse(() => rm(lock, { force: true }))
     throw new Error(`Nothing was changed, because ${lock} cannot be written: ${(error as Error).message}.`, {

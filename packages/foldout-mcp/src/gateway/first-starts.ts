@@ -1,4 +1,5 @@
 import type { GatewayServer } from './server.ts'
+import { UpstreamError } from './upstreams/failures/failures.ts'
 import { WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
 
 /** The servers that are started because nothing is known about them: nobody can call a tool that was never listed. */
@@ -76,4 +77,19 @@ export class FirstStarts {
     )
     timer.unref()
   }
+}
+
+/**
+ * Starts those of some servers without which nothing should start.
+ *
+ * @throws Error that names the first one that does not start.
+ */
+export async function startRequired(servers: readonly GatewayServer[]): Promise<void> {
+  const required = servers.filter(({ config }) => config.isRequired)
+  const starts = await Promise.allSettled(required.map((server) => server.start()))
+  const failed = starts.findIndex(({ status }) => status === 'rejected')
+  if (failed === -1) return
+  const { reason: error } = starts[failed] as PromiseRejectedResult
+  const why = (error instanceof UpstreamError ? error.reason : undefined) ?? (error as Error).message
+  throw new Error(`The server '${required[failed]?.name}' is required and cannot be started. ${why}`)
 }

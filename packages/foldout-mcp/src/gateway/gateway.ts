@@ -3,20 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
-import {
-  isSamePolicy,
-  isSameProcess,
-  UsageError,
-  type GatewayConfig,
-  type InvalidServer,
-  type ServerConfig,
-} from './config/config.ts'
+import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
-import { fillServer } from './config/fill-server.ts'
+import { refuseNewFaults } from './config/fill-server.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './events.ts'
-import { FirstStarts } from './first-starts.ts'
+import { FirstStarts, startRequired } from './first-starts.ts'
 import { Policy } from './policy/policy.ts'
 import { IdleNames } from './policy/idle-names.ts'
 import { listIdleRules } from './policy/rules.ts'
@@ -32,7 +25,6 @@ import { createView, getViewSettings, type View, type ViewSettings } from './ser
 import { Views } from './serve/views.ts'
 import { GatewayServer } from './server.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import { UpstreamError } from './upstreams/failures/failures.ts'
 import { createHeldPost } from './upstreams/asking/held-post.ts'
 import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
 import { createLoopGuard, type LoopGuard } from './upstreams/process/loop-guard.ts'
@@ -242,7 +234,7 @@ class RunningGateway implements Gateway {
     if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
       throw new UsageError('The tokens of "http" cannot be removed while the gateway listens. Restart the gateway.')
     await this.#checkViews(config)
-    await this.#checkServers(config)
+    if (before) await refuseNewFaults(before, config, this.#serverOptions.variables)
     const servers = config.servers.filter((server) => !this.#loop.includes(server))
     const kept = servers.filter((server) => {
       const running = this.#servers.get(server.name)
@@ -257,7 +249,7 @@ class RunningGateway implements Gateway {
     try {
       this.#refuseClosed()
       await Promise.all(added.map((server) => server.restore()))
-      await this.#startRequired(added)
+      await startRequired(added)
       this.#refuseClosed()
     } catch (error) {
       await Promise.allSettled(added.map((server) => server.close()))
@@ -300,33 +292,6 @@ class RunningGateway implements Gateway {
     await Promise.all(settings.map(async (one) => one && createExposure(one.expose)))
   }
 
-  /** Rejects a change that makes a server unusable. What was wrong before may stay wrong. */
-  async #checkServers({ servers, invalid }: GatewayConfig): Promise<void> {
-    if (!this.#config) return
-    const known = this.#config.invalid
-    const isKnown = ({ name, reason }: InvalidServer): boolean =>
-      known.some((one) => one.name === name && one.reason === reason)
-    const faults = await Promise.all(
-      servers.map(async (server) => {
-        const running = this.#servers.get(server.name)
-        const reason = running && (await this.#findFault(server))
-        const isNew = running && reason !== undefined && reason !== (await this.#findFault(running.config))
-        return isNew ? [{ name: server.name, reason }] : []
-      }),
-    )
-    const found = [...invalid.filter((one) => !isKnown(one)), ...faults.flat()]
-    if (found.length > 0)
-      throw new UsageError(found.map(({ name, reason }) => `The server '${name}' cannot be used. ${reason}`).join(' '))
-  }
-
-  /** Says what is wrong with the variables of a server. */
-  #findFault(server: ServerConfig): Promise<string | undefined> {
-    return fillServer(server, this.#serverOptions.variables).then(
-      () => undefined,
-      (error: Error) => error.message,
-    )
-  }
-
   #reportIdleNames({ name, config, snapshot }: GatewayServer): void {
     for (const message of (snapshot && this.#idleNames?.findNew({ config, tools: snapshot.tools })) ?? [])
       this.#report({ type: 'problem', server: name, message })
@@ -343,16 +308,6 @@ class RunningGateway implements Gateway {
 
   #refuseClosed(): void {
     if (this.#isClosed) throw new Error('The gateway is closed.')
-  }
-
-  async #startRequired(added: readonly GatewayServer[]): Promise<void> {
-    const required = added.filter(({ config }) => config.isRequired)
-    const starts = await Promise.allSettled(required.map((server) => server.start()))
-    const failed = starts.findIndex(({ status }) => status === 'rejected')
-    if (failed === -1) return
-    const { reason: error } = starts[failed] as PromiseRejectedResult
-    const why = (error instanceof UpstreamError ? error.reason : undefined) ?? (error as Error).message
-    throw new Error(`The server '${required[failed]?.name}' is required and cannot be started. ${why}`)
   }
 
   #begin(server: GatewayServer, isChanged: boolean): void {

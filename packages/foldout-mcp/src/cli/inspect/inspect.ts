@@ -90,7 +90,7 @@ export async function inspect(
 async function serveRecording(
   target: string | undefined,
   { store, redactor }: { readonly store: RunStore; readonly redactor: Redactor },
-  { signal }: Surroundings,
+  { signal, releaseOutput }: Surroundings,
 ): Promise<number> {
   if (target === undefined || isModule(target))
     throw new UsageError('Name the recording to serve: foldout inspect runs.jsonl --mcp')
@@ -99,6 +99,7 @@ async function serveRecording(
   await openRecording(target, store)
   const served = serveRuns(store, redactor)
   try {
+    releaseOutput?.()
     const { closed } = await served.stdio()
     await Promise.race([closed, untilStopped(signal)])
     return EXIT.done

@@ -1,5 +1,12 @@
 import { parseEnv } from 'node:util'
-import type { HttpServer, ServerAuth, ServerConfig, StdioServer } from './config.ts'
+import {
+  UsageError,
+  type GatewayConfig,
+  type HttpServer,
+  type ServerAuth,
+  type ServerConfig,
+  type StdioServer,
+} from './config.ts'
 import { readTextFile } from './text-file.ts'
 import { fillVariables, usesRoot, type Variables } from './variables.ts'
 
@@ -31,6 +38,42 @@ export interface FilledHttpServer {
  */
 export async function fillServer(server: ServerConfig, variables: Variables): Promise<FilledServer> {
   return server.kind === 'stdio' ? fillStdioServer(server, variables) : fillHttpServer(server, variables)
+}
+
+/**
+ * Rejects a change of the configuration that makes servers unusable. What was wrong before may stay wrong.
+ *
+ * @throws UsageError that says what is wrong with which servers.
+ */
+export async function refuseNewFaults(
+  before: GatewayConfig,
+  after: GatewayConfig,
+  variables: Variables,
+): Promise<void> {
+  const old = new Map(before.servers.map((server) => [server.name, server]))
+  const faults = await Promise.all(
+    after.servers.map(async (server) => {
+      const used = old.get(server.name)
+      const reason = await findFault(server, variables)
+      if (!used || reason === undefined || reason === (await findFault(used, variables))) return []
+      return [{ name: server.name, reason }]
+    }),
+  )
+  const known = new Set(before.invalid.map(({ name, reason }) => `${name}: ${reason}`))
+  const invalid = after.invalid.filter(({ name, reason }) => !known.has(`${name}: ${reason}`))
+  const news = [...invalid, ...faults.flat()].map(
+    ({ name, reason }) => `The server '${name}' cannot be used. ${reason}`,
+  )
+  if (news.length > 0) throw new UsageError(news.join(' '))
+}
+
+async function findFault(server: ServerConfig, variables: Variables): Promise<string | undefined> {
+  try {
+    await fillServer(server, variables)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 /** Whether each client folder needs its own server process. */
