@@ -99,6 +99,7 @@ async function serveRecording(
   await openRecording(target, store)
   const served = serveRuns(store, redactor)
   try {
+    // The connection keeps standard output for its messages.
     releaseOutput?.()
     const { closed } = await served.stdio()
     await Promise.race([closed, untilStopped(signal)])

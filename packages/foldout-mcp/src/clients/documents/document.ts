@@ -183,11 +183,22 @@ export function outdentLines(source: string, lead: string): string {
     .join('\n')
 }
 
+/** The parsers are recursive. */
+function parseFlat(format: Format, text: string): unknown {
+  try {
+    return format.parse(text)
+  } catch (error) {
+    const reason = error instanceof Error && error.cause instanceof RangeError ? error.cause : error
+    if (reason instanceof RangeError) throw new Error('it is nested too deeply', { cause: error })
+    throw error
+  }
+}
+
 function keepByteOrderMark(format: Format): Format {
   const split = (text: string): readonly [string, string] =>
     text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
   return {
-    parse: (text) => format.parse(split(text)[1]),
+    parse: (text) => parseFlat(format, split(text)[1]),
     edit(text, place, entries) {
       const [mark, rest] = split(text)
       return `${mark}${format.edit(rest, place, entries)}`

@@ -56,6 +56,10 @@ function parse(text: string): Document.Parsed {
     checkKeys(document)
     return document
   }
+  // The parser is recursive.
+  if (error.message.startsWith('Maximum call stack')) throw new RangeError(error.message, { cause: error })
+  if (error.code === 'MULTIPLE_DOCS')
+    throw new Error('it is not valid YAML for a client: it has several documents, separated by ---. Keep only one')
   const line = text.slice(0, error.pos[0]).split('\n').length
   throw new Error(`it is not valid YAML: ${error.message} in line ${line}`)
 }
