@@ -230,6 +230,18 @@ describe('a login (R55)', () => {
     expect((await desk.logIn(config)).code).toBe(0)
   })
 
+  it('is not offered when a server that names no place for it is added', async () => {
+    desk.server.instead = (request, response) =>
+      response.writeHead(request.url?.startsWith('/mcp') === true ? 401 : 404).end()
+    const config = join(desk.folder, 'new.json')
+    const words = ['add', 'tickets', '--url', desk.server.url, '--config', config]
+    const { code, stderr } = await desk.run(words)
+    expect(code).toBe(1)
+    expect(stderr).toContain('tickets does not work, so it was not added')
+    expect(stderr).toContain('does not say where to sign in')
+    expect((await desk.run([...words, '--no-try'])).code).toBe(0)
+  })
+
   it.each([
     ['nobody', '{}', "The configuration has no server 'nobody'. Choose from: tickets."],
     ['tickets', '{"command": "server", "url": null}', 'is started by a command'],

@@ -241,13 +241,14 @@ export class SignIn implements AuthProvider {
   }
 
   /** The error for a server without a sign-in, depending on whether it says where to sign in. */
-  async #toMissingError(): Promise<SignInError> {
+  async #toMissingError(): Promise<Error> {
     const { name } = this.#server
     this.#awaitLogin()
     const found = await discover(this.#server, this.#challenge, createAuthFetch(this.#server)).catch(() => undefined)
     if (found?.authorizationServerMetadata || found?.resourceMetadata?.authorization_servers?.length)
       return new SignInError(`It asks you to sign in. Run ${formatLogin(name)}.`)
-    return new SignInError(
+    // Signing in would not help.
+    return new Error(
       'It refuses the request (401) and does not say where to sign in. Give it a token in "headers", or describe the sign-in in "auth".',
     )
   }
