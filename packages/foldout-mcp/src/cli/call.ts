@@ -1,10 +1,11 @@
 import { isUnknown, type Catalog, type CallResult } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
+import { isObject } from '../gateway/fields.ts'
 import { limitCall, type Call } from '../gateway/policy/call-limits.ts'
 import { EXIT } from './exit-codes.ts'
 import { readJsonObject } from './options.ts'
 import { withServers, type ServerOptions, type Surroundings } from './session.ts'
-import { createStyler, toLine } from './text.ts'
+import { createStyler, formatCount, toLine, toPrintable } from './text.ts'
 
 export interface CallOptions extends ServerOptions {
   readonly args?: string
@@ -28,7 +29,9 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
     })
     // A failure goes to standard error, so that a script never takes it for a result.
     const stream = result.isError === true && !options.json ? stderr : stdout
-    stream.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
+    const text = options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result)
+    // A program gets what the tool answered. On a terminal, it could be read as commands.
+    stream.write(options.json || (stream === stdout && stream.isTTY !== true) ? text : toSafeLines(text))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
 }
@@ -44,10 +47,31 @@ async function refuseUnknown(tool: string, catalog: Catalog, hasFailed: boolean)
 function formatResult({ content, structuredContent }: CallResult): string {
   const parts = content.map((piece) => {
     if (piece.type === 'text' && typeof piece['text'] === 'string') return piece['text']
-    const { data, mimeType, uri } = piece as Readonly<Record<string, unknown>>
-    const size = typeof data === 'string' ? `${Math.ceil((data.length * 3) / 4)} bytes` : ''
-    return `[${[piece.type, mimeType, uri, size].filter((part) => typeof part === 'string' && part !== '').join(' ')}]`
+    return formatPiece(piece)
   })
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent, null, 2))
   return parts.length === 0 ? '' : `${parts.join('\n')}\n`
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Names content that is not text. The text of an embedded resource follows its address. */
+function formatPiece(piece: Fields): string {
+  const { resource } = piece
+  const { text, data, blob, mimeType, uri } = { ...piece, ...(isObject(resource) ? resource : {}) } as Fields
+  const size = [data, blob].flatMap((base64) => (typeof base64 === 'string' ? formatSize(base64) : []))
+  const parts = [piece['type'], mimeType, uri, ...size].filter((part) => typeof part === 'string' && part !== '')
+  return [`[${parts.join(' ')}]`, ...(typeof text === 'string' ? [text] : [])].join('\n')
+}
+
+function formatSize(base64: string): string {
+  return formatCount(Buffer.from(base64, 'base64').length, 'byte')
+}
+
+/** Lines that keep their indentation, without what could control a terminal. */
+function toSafeLines(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.split('\t').map(toPrintable).join('\t'))
+    .join('\n')
 }

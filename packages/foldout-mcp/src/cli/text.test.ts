@@ -21,11 +21,12 @@ describe('a number', () => {
 
 describe("servers' text", () => {
   it.each([
-    ['\u001B[31mred\u001B[0m', '[31mred [0m'],
+    ['\u001B[31mred\u001B[0m', 'red'],
+    ['\u001B]0;title\u0007on\u001B', 'on'],
     ['a\r\nb\tc', 'a b c'],
     ['safe\u202Egnp.exe', 'safe gnp.exe'],
     ['zero\u200Bwidth\u{E0041}', 'zero width'],
-    ['\u009B2J', '2J'],
+    ['a\u009B2J', 'a'],
     ['Zürich 東京 👩‍👩‍👧', 'Zürich 東京 👩 👩 👧'],
   ])('%j cannot control a terminal', (text, line) => {
     expect(toLine(text)).toBe(line)

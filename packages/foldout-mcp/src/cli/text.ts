@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { formatNumber } from '../gateway/fields.ts'
 
 export { formatNumber }
@@ -10,7 +11,8 @@ let unprintable: RegExp | undefined
 /** Removes everything that could control a terminal, line breaks included. */
 export function toPrintable(text: string): string {
   unprintable ??= new RegExp(UNPRINTABLE, 'gu')
-  return text.replace(unprintable, ' ')
+  // Without its first character, a color code would be left as text.
+  return stripVTControlCharacters(text).replace(unprintable, ' ')
 }
 
 /** One line of text that is safe to print. */

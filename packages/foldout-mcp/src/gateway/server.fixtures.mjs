@@ -39,6 +39,8 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] })
 /** What a tool does when it is called, by its field `does`. */
 const actions = {
   echo: (args) => text(JSON.stringify({ args, pid: process.pid, env: process.env.FIXTURE, cwd: process.cwd() })),
+  /** Answers with the arguments as the result. */
+  answer: (result) => result,
   crash: () => process.exit(1),
   /** Ends, while a process that it has started keeps its input and output open. */
   orphan({ pids: file }) {

@@ -12,6 +12,11 @@ export interface CallLimits {
 /** Runs a tool. */
 export type Call = NonNullable<RawTool['call']>
 
+/** Why a call was given up that took longer than its limit. */
+export class CallTimeout extends Error {
+  override readonly name = 'CallTimeout'
+}
+
 /** Applies limits to a call. Without limits, returns the call itself. */
 export function limitCall(tool: string, call: Call, limits: CallLimits): Call {
   const { timeoutMs, maxConcurrent, maxResultBytes } = limits
@@ -44,7 +49,7 @@ function countBytes(result: CallResult): number {
 function limitTime(tool: string, call: Call, timeoutMs: number): Call {
   return async (args, context) => {
     const stop = new AbortController()
-    const timer = setTimeout(() => stop.abort(new Error('The time is up.')), timeoutMs)
+    const timer = setTimeout(() => stop.abort(new CallTimeout('The time is up.')), timeoutMs)
     const inner: CallContext = {
       ...context,
       signal: context.signal ? AbortSignal.any([context.signal, stop.signal]) : stop.signal,

@@ -1,3 +1,4 @@
+import { CallTimeout } from './call-limits.ts'
 import { listModelNames, type CallClient, type CallContext, type CallResult, type RawTool } from 'foldout/catalog'
 import { getRequest, type OnTraffic, type Traffic } from '../traffic/traffic.ts'
 import type { AuditOutcome } from './audit/audit-store.ts'
@@ -213,8 +214,13 @@ function getOutcome(
   if (isOverQuota) return 'over quota'
   if (result?.['resultType'] === 'input_required') return 'asked'
   if (!hasRun && action !== 'allow') return action === 'deny' ? 'denied' : 'not approved'
-  if (!result) return signal?.aborted ? 'cancelled' : 'error'
+  if (!result) return getInterruption(signal)
   return result.isError === true ? 'error' : 'ok'
+}
+
+function getInterruption(signal: AbortSignal | undefined): AuditOutcome {
+  if (!signal?.aborted) return 'error'
+  return signal.reason instanceof CallTimeout ? 'timed out' : 'cancelled'
 }
 
 function createRefusal(path: string, why: string): CallResult {

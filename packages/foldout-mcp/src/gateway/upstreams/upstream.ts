@@ -319,6 +319,8 @@ export class Upstream {
       return connection
     } catch (error) {
       this.#connection = undefined
+      // It was stopped on purpose, before it ran.
+      if (this.#ended.signal.aborted) throw error
       const reason = error instanceof Error ? error.message : String(error)
       const needsSignIn = error instanceof Error && error.cause instanceof SignInError
       const failure = this.#pause(reason, { needsSignIn })

@@ -1,5 +1,13 @@
 /** How a call ended. */
-export type AuditOutcome = 'ok' | 'error' | 'denied' | 'not approved' | 'over quota' | 'asked' | 'cancelled'
+export type AuditOutcome =
+  | 'ok'
+  | 'error'
+  | 'denied'
+  | 'not approved'
+  | 'over quota'
+  | 'asked'
+  | 'timed out'
+  | 'cancelled'
 
 export const AUDIT_OUTCOMES = [
   'ok',
@@ -8,6 +16,7 @@ export const AUDIT_OUTCOMES = [
   'not approved',
   'over quota',
   'asked',
+  'timed out',
   'cancelled',
 ] as const satisfies readonly AuditOutcome[]
 

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from './main.ts'
+import { removeFolder } from '../remove-folder.fixtures.ts'
+
+const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
+const TOOLS = [
+  { name: 'answer', does: 'answer' },
+  { name: 'hang', does: 'hang' },
+]
+
+let folder: string
+let config: string
+let audit: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-call-'))
+  config = join(folder, 'servers.json')
+  audit = join(folder, 'audit.jsonl')
+  const mcpServers = {
+    shop: { command: process.execPath, args: [SERVER, JSON.stringify({ tools: TOOLS })] },
+    gone: { command: 'this-is-not-a-command' },
+  }
+  writeFileSync(config, JSON.stringify({ mcpServers, audit }))
+})
+afterAll(() => removeFolder(folder))
+
+async function run(
+  words: readonly string[],
+  { isTTY = false } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' }
+  const open = (name: keyof typeof written) => ({ isTTY, write: (text: string) => (written[name] += text) })
+  const code = await runCommand(['node', 'foldout', 'call', '--config', config, '--quiet', ...words], {
+    stdout: open('stdout'),
+    stderr: open('stderr'),
+    env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_DATA_HOME: join(folder, 'data'), TERM: 'dumb' },
+    signal: new AbortController().signal,
+    version: '1.2.3',
+  })
+  return { code, ...written }
+}
+
+const answer = (result: object): readonly string[] => ['shop/answer', '--args', JSON.stringify(result)]
+const text = (value: string): object => ({ type: 'text', text: value })
+
+describe('the result of a call', () => {
+  const COLORED = 'a\u001B[31mb\n\tc\u001B]0;title\u0007d'
+
+  it('is printed unchanged for programs, and cannot control a terminal', async () => {
+    const words = answer({ content: [text(COLORED)] })
+    expect((await run(words)).stdout).toBe(`${COLORED}\n`)
+    expect((await run(words, { isTTY: true })).stdout).toBe('ab\n\tcd\n')
+    expect(JSON.parse((await run([...words, '--json'], { isTTY: true })).stdout)).toEqual({ content: [text(COLORED)] })
+  })
+
+  it('cannot control a terminal if it is a failure, wherever that is printed', async () => {
+    const { code, stdout, stderr } = await run(answer({ content: [text(COLORED)], isError: true }))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('ab\n\tcd\n')
+  })
+
+  it('has the text of embedded resources, and the sizes of other content', async () => {
+    const content = [
+      { type: 'resource', resource: { uri: 'a://b', mimeType: 'text/plain', text: 'bb' } },
+      { type: 'resource', resource: { uri: 'a://c', blob: 'aA==' } },
+      { type: 'image', mimeType: 'image/png', data: 'aGk=' },
+      { type: 'resource_link', uri: 'a://d', name: 'd' },
+    ]
+    expect((await run(answer({ content }))).stdout.split('\n')).toEqual([
+      '[resource text/plain a://b]',
+      'bb',
+      '[resource a://c 1 byte]',
+      '[image image/png 2 bytes]',
+      '[resource_link a://d]',
+      '',
+    ])
+  })
+})
+
+describe('a call that takes too long', () => {
+  it('says nothing about other servers, and is recorded as timed out', async () => {
+    const { code, stderr } = await run(['shop/hang', '--timeout', '1'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('did not answer within its limit of 1 seconds')
+    expect(stderr).not.toContain('was stopped')
+    const [last = ''] = readFileSync(audit, 'utf8').trim().split('\n').slice(-1)
+    expect(JSON.parse(last)).toMatchObject({ tool: 'shop/hang', outcome: 'timed out' })
+  })
+})
