@@ -69,9 +69,9 @@ describe('R52: many servers', () => {
       })
       return Math.min(...times)
     }
-    measure(500)
-    // Comparing each with all others would take 100 times as long.
-    expect(measure(5_000) / measure(500)).toBeLessThan(40)
+    measure(8_000)
+    // Comparing each with all others would take 1,600 times as long.
+    expect(measure(8_000) / measure(200)).toBeLessThan(400)
   })
 
   it('with one command line are recognized again', () => {
@@ -303,6 +303,11 @@ describe('R52: entries of clients', () => {
   it.each([
     [['node', 'server.mjs'], true],
     [['node', 'dist/server.mjs'], true],
+    [['python', '${FILE:-server.py}'], true],
+    [['node', '${FILE:-./server.mjs}', '--x'], true],
+    [['node', '${FILE:-/opt/server.mjs}', '--x'], false],
+    [['node', '/opt/server.mjs', '${TOKEN:-}'], false],
+    [['npx', '-y', 'server', '${LEVEL:-debug}'], false],
     [['node', '/opt/server.mjs', '--stdio'], false],
     [['node', '--import', '/opt/hook.mjs', 'server.mjs'], true],
     [['/opt/server'], false],

@@ -221,13 +221,13 @@ const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uv
 export function getFolderNeeded(words: readonly string[], folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined
   const [program = '', ...args] = stripShell(words)
-  const values = args.map(getValue)
+  const values = args.map(getValue).map(getDefault)
   if (PACKAGE_RUNNERS.has(program.replace(/\.(?:cmd|exe)$/i, ''))) {
     const isIndependent = values.every((value) => isFixed(value) || isPlainWord(value, folder))
     return isIndependent ? undefined : folder
   }
   const isOnPath = /^[^/\\]+$/.test(program)
-  const rest = isOnPath ? values : [program, ...values]
+  const rest = isOnPath ? values : [getDefault(program), ...values]
   // Without any, the server may be about the folder that it is started in.
   const hasPlace = rest.some((value) => isFixed(value) && !isOption(value))
   return hasPlace && rest.every(isFixed) ? undefined : folder
@@ -236,6 +236,12 @@ export function getFolderNeeded(words: readonly string[], folder: string | undef
 /** The value of `--option=value`, or the word itself. */
 function getValue(word: string): string {
   return /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
+}
+
+/** What a word is if its variable is not set: `server.py` for `${FILE:-server.py}`. */
+function getDefault(word: string): string {
+  const [, fallback = '', end = ''] = /^\$\{[^{}:]*:-([^{}]*)\}(.*)$/s.exec(word) ?? []
+  return `${fallback}${end}` || word
 }
 
 /** Whether a word means the same in every folder: an option, an absolute path, a URL or a variable. */
@@ -247,10 +253,15 @@ function isOption(word: string): boolean {
   return /^--?[\w-]+$/.test(word)
 }
 
+const PACKAGE = /^(?:@[\w.-]+\/)?[\w-]+(?:[@:=]+[\w.+-]+)?$/
+/** Names of .NET packages have dots: `Contoso.Server@1.0`. */
+const VERSIONED_PACKAGE = /^[a-z0-9][\w.-]*@\d[\w.+-]*$/i
+/** An image with a tag or a digest: `ghcr.io/a/b:1.0`. */
+const IMAGE = /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[a-z0-9][\w.-]*)*(?::\w[\w.-]*|@sha256:[0-9a-f]+)$/i
+
 /** Whether a word is not a path: it is not written like one, and there is no such file in the folder. */
 function isPlainWord(word: string, folder: string): boolean {
-  const isPackage = /^(?:@[\w.-]+\/)?[\w-]+(?:[@:=]+[\w.+-]+)?$/.test(word)
-  return isPackage && !existsSync(resolve(folder, word))
+  return [PACKAGE, VERSIONED_PACKAGE, IMAGE].some((form) => form.test(word)) && !existsSync(resolve(folder, word))
 }
 
 function getString(entry: Fields, names: readonly string[]): string | undefined {
