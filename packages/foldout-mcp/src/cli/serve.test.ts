@@ -239,6 +239,25 @@ describe('foldout serve with a required server', () => {
   })
 })
 
+describe('foldout serve --http --json', () => {
+  it('prints the addresses as soon as it listens, and no messages', async () => {
+    writeConfig({ shop: [REFUND] }, { presets: { 'my sky': { servers: [] } } })
+    const child = spawn(process.execPath, getArguments('--http', '0', '--json'), { stdio: ['pipe', 'pipe', 'ignore'] })
+    closing.push(async () => {
+      if (child.exitCode === null && child.kill()) await once(child, 'exit')
+    })
+    let stdout = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    await vi.waitFor(() => expect(stdout).toMatch(/^\}\n$/m), WAIT)
+    const { url, presets } = JSON.parse(stdout) as { url: string; presets: object }
+    expect(presets).toEqual({ 'my sky': `${url}/my%20sky` })
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    expect(await listNames(client)).toContain('refund_order')
+    await client.close()
+  })
+})
+
 describe('foldout call', () => {
   const call = (...more: readonly string[]): ReturnType<typeof spawnSync> =>
     spawnSync(process.execPath, [BIN, 'call', '--config', config, '--cache', join(folder, 'cache'), ...more], {

@@ -46,7 +46,7 @@ const MEMORY_FLAGS = ['--heap-growing-percent=30', '--semi-space-growth-factor=1
 
 /** `foldout serve`: runs the gateway over standard input and output, and over HTTP with `--http`. Returns when it ends. */
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
-  const { signal, env, stderr } = surroundings
+  const { signal, env, stdout, stderr } = surroundings
   for (const flag of MEMORY_FLAGS) setFlagsFromString(flag)
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
@@ -75,9 +75,13 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     const { stdin } = process
     if (options.http !== undefined) {
       const { url } = await gateway.http({ port: options.http })
-      stderr.write(`Serving ${describeServers(gateway)} at ${url}\n${listPresets(url, config)}`)
+      const presets = listPresets(url, config)
+      const lines = Array.from(presets, ([name, address]) => `Preset ${toLine(name)}: ${address}\n`)
+      stderr.write(`Serving ${describeServers(gateway)} at ${url}\n${lines.join('')}`)
+      if (options.json) stdout.write(`${JSON.stringify({ url, presets: Object.fromEntries(presets) }, null, 2)}\n`)
     } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway, stderr))
-    if (options.http === undefined || !stdin.isTTY) {
+    // Of a gateway over HTTP, a program that asks for JSON reads the address from standard output.
+    if (options.http === undefined || (!stdin.isTTY && !options.json)) {
       // The connection keeps standard output for its messages.
       surroundings.releaseOutput?.()
       const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
@@ -106,8 +110,9 @@ function describeServers({ servers }: Gateway): string {
   return `${formatCount(tools, 'tool')} of ${formatCount(servers.length, 'server')}`
 }
 
-function listPresets(url: string, { presets }: GatewayConfig): string {
-  return Array.from(presets.keys(), (name) => `Preset ${toLine(name)}: ${url}/${encodeURIComponent(name)}\n`).join('')
+/** The addresses of the presets. */
+function listPresets(url: string, { presets }: GatewayConfig): ReadonlyMap<string, string> {
+  return new Map(Array.from(presets.keys(), (name) => [name, `${url}/${encodeURIComponent(name)}`]))
 }
 
 /** Someone who starts the gateway by hand would otherwise see nothing at all. */
