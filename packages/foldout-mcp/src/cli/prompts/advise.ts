@@ -27,6 +27,7 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
     return EXIT.done
   }
   const recordings = await readRuns(file)
+  if (recordings.length === 0) throw new UsageError(`${file} is empty: nothing has been recorded in it yet.`)
   if (options.prompt === undefined)
     throw new UsageError(
       'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',

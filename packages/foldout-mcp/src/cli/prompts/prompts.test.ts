@@ -184,6 +184,15 @@ describe('R58 foldout simulate', () => {
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)
   })
 
+  it('says that a recording is empty', async () => {
+    const file = write('empty.jsonl', '')
+    expect(await run('advise', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${file} is empty: nothing has been recorded in it yet.\n`,
+    })
+  })
+
   it('refuses to open a section that does not exist', async () => {
     const choice = 'Choose from: role, refunds, refunds.vouchers.'
     expect(await run('simulate', DESK, '--open', 'nothing')).toEqual({

@@ -2,7 +2,8 @@ import { isUnknown, type Catalog } from 'foldout/catalog'
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
-import { atLeast, list, number, object, read, record, string, text } from '../../gateway/shapes.ts'
+import { isObject } from '../../gateway/fields.ts'
+import { list, object, read, string, text } from '../../gateway/shapes.ts'
 import { EXIT } from '../exit-codes.ts'
 import { withServers, type ServerOptions, type Surroundings } from '../session.ts'
 import { createStyler, formatBar, formatTable, toLine } from '../text.ts'
@@ -11,10 +12,15 @@ export interface EvaluateOptions extends ServerOptions {
   readonly minNdcg?: number
 }
 
+/** Kept as it is: a tool may have any name, `__proto__` among them. */
+const grades = v.custom<Readonly<Record<string, number>>>(
+  (value) => isObject(value) && Object.values(value).every((grade) => typeof grade === 'number' && grade >= 0),
+)
+
 const querySchema = object({
   query: text,
   /** The tools that answer it, all equally well, or with a grade each, higher for better. Empty if no tool does. */
-  tools: v.union([list(string), record(v.pipe(number, atLeast(0)))]),
+  tools: v.union([list(string), grades]),
 })
 
 interface Judged {

@@ -191,10 +191,18 @@ describe('R58 foldout eval', () => {
     expect(poor.stderr).toMatch(/^nDCG@10 is 0\.\d{3}, which is lower than 0\.9\.$/m)
   })
 
+  it('knows tools by any name', async () => {
+    const queries = write('[{"query": "proto", "tools": {"__proto__": 1}}]')
+    const config = writeConfig({ name: '__proto__', description: 'The proto.' }, FORECAST)
+    const { stdout } = await run('eval', queries, '--config', config, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ queries: 1, scores: { mrr: 1, refused: null } })
+  })
+
   it.each([
     ['', /has no queries/],
     ['[]', /has no queries/],
     ['{"query": "a"}', /Query 1 of .* is wrong at "tools"/],
+    ['{"query": "a", "tools": {"get_forecast": -1}}', /Query 1 of .* is wrong at "tools"/],
     ['{"query": "a", "tools": []}\n{', /Line 2 of .* is not valid JSON/],
     ['{"query": "a", "tools": ["gone"]}', /None of the tools in .* exist: gone/],
   ])('refuses %j', async (text, message) => {
