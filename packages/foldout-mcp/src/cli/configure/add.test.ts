@@ -33,7 +33,7 @@ describe('R52: foldout add and remove', () => {
       SERVER,
       TOOLS,
     )
-    expect(added).toMatchObject({ code: 0, stdout: `eyes was added to ${machine.config}. It works: 2 tools.\n` })
+    expect(added).toEqual({ code: 0, stderr: '', stdout: `eyes was added to ${machine.config}. It works: 2 tools.\n` })
     const text = await readFile(machine.config, 'utf8')
     expect(text).toContain('// mine')
     expect(JSON.parse(text.replace('// mine', ''))).toEqual({
@@ -100,6 +100,26 @@ describe('R52: foldout add and remove', () => {
     }
     expect(await machine.readConfig()).toMatchObject({ mcpServers: { eyes: { cwd } } })
     expect((await machine.run('doctor', '--config', machine.config)).code).toBe(0)
+  })
+
+  it('does not tie packages with dots and images to the current folder', async () => {
+    await add('n', '--', 'dnx', '--yes', 'N.P@0.1')
+    await add('d', '--', 'docker', 'run', '-i', '--rm', 'ghcr.io/a/b:1.0')
+    await add('v', '--', 'docker', 'run', '-i', '-v', './data:/data', 'ghcr.io/a/b:1.0')
+    expect(await machine.readConfig()).toEqual({
+      mcpServers: {
+        n: { command: 'dnx', args: ['--yes', 'N.P@0.1'] },
+        d: { command: 'docker', args: ['run', '-i', '--rm', 'ghcr.io/a/b:1.0'] },
+        v: { command: 'docker', args: ['run', '-i', '-v', './data:/data', 'ghcr.io/a/b:1.0'], cwd: process.cwd() },
+      },
+    })
+  })
+
+  it('says that there is no file to remove a server from', async () => {
+    expect(await machine.run('remove', 'x', '--config', machine.config)).toMatchObject({
+      code: 2,
+      stderr: `There is no file ${machine.config}.\n`,
+    })
   })
 
   it('does not tie a package to the current folder', async () => {

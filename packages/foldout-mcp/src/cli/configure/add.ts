@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
@@ -56,7 +57,7 @@ export async function addServer(
   await checkFree(name, file)
   const given = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
   const definition = toWritten(addFolder(given), file)
-  if (!options.json && options.try !== false) stderr.write(`Starting ${toLine(name)} …\n`)
+  if (!options.json && options.try !== false && stderr.isTTY === true) stderr.write(`Starting ${toLine(name)} …\n`)
   const trial = options.try === false ? undefined : await tryServer({ name, definition, file }, options, surroundings)
   // A server must be in the configuration before the user can sign in to it.
   const isAdded = trial === undefined || trial.isWorking || trial.needsSignIn === true
@@ -89,6 +90,7 @@ export async function removeServer(name: string, options: RemoveOptions, surroun
   const file = getConfigFile(options.config, process.cwd())
   const state = getState(surroundings)
   await state.withLock(file, async () => {
+    if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
     const servers = await readConfigServers(file)
     const others = [...servers.keys()].join(', ')
     if (!servers.has(name)) throw new UsageError(`${file} has no server '${name}'. It has ${others || 'none'}.`)

@@ -1,5 +1,4 @@
 import { isCancel, password, select, text } from '@clack/prompts'
-import { UsageError } from '../../gateway/config/config.ts'
 import type { Question } from '../../registry/server-json.ts'
 import { toLine } from '../text.ts'
 
@@ -8,7 +7,7 @@ export async function askQuestions(questions: readonly Question[]): Promise<Read
   const answers = new Map<Question, string>()
   for (const question of questions) {
     const answer = await askOne(question)
-    if (typeof answer !== 'string') throw new UsageError('Nothing was added.')
+    if (typeof answer !== 'string') throw new Error('Nothing was added.')
     answers.set(question, answer)
   }
   return answers

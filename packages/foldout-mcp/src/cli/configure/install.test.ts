@@ -205,6 +205,24 @@ describe('R52: foldout install and uninstall', () => {
     expect(stdout.trim()).toMatch(link)
   })
 
+  it('warn if a link leads to a configuration that does not exist', async () => {
+    const words = ['install', 'cursor', '--config', machine.config, '--links']
+    expect((await machine.run(...words)).stderr).toBe(
+      `${machine.config} does not exist yet, so the gateway would not start. Create it before you open the link: foldout import\n`,
+    )
+    await machine.write('foldout.config.json', { mcpServers: {} })
+    expect((await machine.run(...words)).stderr).toBe('')
+  })
+
+  it('say which other clients read the same file', async () => {
+    const place = ['--project', join(machine.folder, 'project')]
+    for (const client of ['claude-code', 'copilot-cli'])
+      await machine.run('install', client, '--config', machine.config, '--edit', ...place)
+    const file = join(machine.folder, 'project', '.mcp.json')
+    const { stdout } = await machine.run('uninstall', 'claude-code', ...place)
+    expect(stdout).toMatch(`${file} also belongs to Copilot CLI, which loses the gateway, too.`)
+  })
+
   it.each([
     [['install'], 2],
     [['install', 'emacs'], 2],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ClientDescription, Scope } from '../../clients/client.ts'
@@ -6,7 +7,8 @@ import { readConfigServers } from '../../clients/gateway-config.ts'
 import { chooseConfig, installGateway, type InstallResult } from '../../clients/install/install.ts'
 import { CLIENTS, getClient } from '../../clients/known/clients.ts'
 import type { ConfigRelease } from '../../clients/install/release.ts'
-import { chooseFile, type Whereabouts } from '../../clients/places.ts'
+import { followLinks } from '../../clients/files.ts'
+import { chooseFile, listOwnFiles, type Whereabouts } from '../../clients/places.ts'
 import { uninstallGateway, type UninstallResult } from '../../clients/install/uninstall.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
@@ -28,7 +30,7 @@ export interface InstallOptions {
 
 /** `foldout install <client>`. Returns the exit code. */
 export async function install(name: string, options: InstallOptions, surroundings: Surroundings): Promise<number> {
-  const { stdout, version } = surroundings
+  const { stdout, stderr, version } = surroundings
   const client = getClient(name)
   const { scope, where } = locate(options, findProject(options.project), surroundings)
   const server = options.name ?? 'foldout'
@@ -39,6 +41,7 @@ export async function install(name: string, options: InstallOptions, surrounding
     const served = await chooseConfig({ client, config, where }, target)
     const link = createLink(client, server, { version, config: served })
     stdout.write(options.json ? toJson({ client: client.name, link }) : `${link}\n`)
+    if (!existsSync(served)) stderr.write(formatSentences([describeMissing(served)], stderr))
     return EXIT.done
   }
   const result = await installGateway({
@@ -69,6 +72,11 @@ function quoteWord(word: string): string {
   return /^[\w./:\\@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** A link creates no files. */
+function describeMissing(config: string): string {
+  return `${config} does not exist yet, so the gateway would not start. Create it before you open the link: foldout import`
+}
+
 /** A gateway without servers would look broken. A configuration that is code, or damaged, is not checked. */
 async function describeEmpty(config: string): Promise<string | undefined> {
   const servers = await readConfigServers(config).catch(() => undefined)
@@ -83,8 +91,36 @@ export async function uninstall(name: string, options: InstallOptions, surroundi
   const place = locate(options, project, surroundings)
   const result = await uninstallGateway({ client, ...place, isDryRun: options.dryRun ?? false })
   const { stdout } = surroundings
-  stdout.write(options.json ? toJson(result) : formatSentences(describeUninstalled(client, result), stdout))
+  const sharedWith = result.status === 'absent' ? [] : await listSharing(client, result.file, place)
+  const sentences = [...describeUninstalled(client, result), ...describeSharing(sharedWith, result)]
+  const names = sharedWith.map((other) => other.name)
+  stdout.write(options.json ? toJson({ ...result, sharedWith: names }) : formatSentences(sentences, stdout))
   return EXIT.done
+}
+
+/** The other clients that read the same file. */
+async function listSharing(
+  client: ClientDescription,
+  file: string,
+  { scope, where }: { readonly scope: Scope; readonly where: Whereabouts },
+): Promise<readonly ClientDescription[]> {
+  const path = await followLinks(file)
+  const isShared = async (other: ClientDescription): Promise<boolean> => {
+    const files = await Promise.all(listOwnFiles(other, scope, where).map((one) => followLinks(one)))
+    return files.includes(path)
+  }
+  const others = CLIENTS.filter((other) => other !== client)
+  const shared = await Promise.all(others.map(isShared))
+  return others.filter((_, i) => shared[i])
+}
+
+function describeSharing(
+  sharedWith: readonly ClientDescription[],
+  { file, status }: UninstallResult,
+): readonly string[] {
+  if (sharedWith.length === 0) return []
+  const titles = sharedWith.map(({ title }) => title).join(', ')
+  return [`${file} also belongs to ${titles}, which ${status === 'planned' ? 'would lose' : 'loses'} the gateway, too.`]
 }
 
 function locate(
