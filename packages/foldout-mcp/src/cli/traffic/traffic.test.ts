@@ -73,7 +73,8 @@ describe('R58 foldout serve --record', () => {
     const types = ['start', 'client', 'list', 'search', 'search', 'call', 'call', 'call', 'call', 'request']
     expect(lines.map(({ type }) => type)).toEqual(types)
     expect(lines[1]).toMatchObject({ client: 'client-1', name: 'test' })
-    expect(lines[2]).toMatchObject({ exposure: 'hybrid', all: 3, allTokens: expect.any(Number) })
+    // read_result, search_tools and use_tool
+    expect(lines[2]).toMatchObject({ exposure: 'hybrid', tools: 3, all: 3, allTokens: expect.any(Number) })
     expect(lines[3]).toMatchObject({ query: 'the weather ***', isRedacted: true, answer: { isFolded: false } })
     expect(lines[5]).toMatchObject({ tool: 'shop/refund_order', arguments: { order: 'A-1', api_key: '***' }, ok: true })
     expect(lines[9]).toMatchObject({ tool: 'use_tool', arguments: { name: 'nothing' }, ok: false })

@@ -59,7 +59,7 @@ function follow(current: CurrentExposure, catalog: Catalog, client: ExposureClie
       return get().instructions
     },
     list: () => get().list(),
-    listed: () => get().listed(),
+    listed: (tools) => get().listed(tools),
     call: (name, args, context) => find(name).call(name, args, context),
     target: (name, args) => find(name).target(name, args),
     refresh: () => get().refresh?.(),

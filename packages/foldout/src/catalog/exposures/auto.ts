@@ -138,11 +138,11 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
       return choose().shown.instructions
     },
     list: () => choose().shown.list(),
-    listed() {
+    listed(tools) {
       if (getFollowing().unanswered > 0) setFollowing({ follows: 'yes', unanswered: 0 })
       const { shown } = choose()
       if (shown === folded && !getFollowing().hasMetaTools) setFollowing({ hasMetaTools: true })
-      shown.listed()
+      shown.listed(tools)
     },
     async call(name, args, context) {
       const shown = chooseFor(name)

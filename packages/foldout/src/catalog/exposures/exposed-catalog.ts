@@ -112,8 +112,7 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
     choice: { exposure, reason: parts.reason ?? 'It was chosen explicitly.' },
     instructions: parts.instructions,
     list,
-    listed() {
-      const tools = list()
+    listed(tools = list()) {
       const names = tools.map(({ name }) => name)
       let tokens: number | undefined
       catalog.report({
@@ -186,7 +185,7 @@ export function changeExposed(
       return exposed.instructions
     },
     list: changes.list ?? (() => exposed.list()),
-    listed: () => exposed.listed(),
+    listed: (tools = changes.list?.()) => exposed.listed(tools),
     call: changes.call ?? ((name, args, context) => exposed.call(name, args, context)),
     target: (name, args) => exposed.target(name, args),
     onListChanged: (listener) => exposed.onListChanged(listener),

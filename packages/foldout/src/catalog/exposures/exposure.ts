@@ -124,8 +124,8 @@ export interface ExposedCatalog {
   readonly instructions: string
   /** The tools to list now, sorted by name. Tools that were added for this client come last, in the order of their addition. */
   list(): readonly ListedTool[]
-  /** Reports that the client received the list. */
-  listed(): void
+  /** Reports that the client received the list. `tools` is what it got if that differs from {@link list}. */
+  listed(tools?: readonly ListedTool[]): void
   /** Runs a tool by its name, listed or hidden. Rejects only if the signal is aborted. */
   call(name: string, args: unknown, context: CallContext): Promise<CallResult>
   /**
