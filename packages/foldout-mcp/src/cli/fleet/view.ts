@@ -1,11 +1,12 @@
 import type { FleetPicture } from 'foldout/dbos'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
-import type { GatewayStatus, GatewayStore } from '../../gateway/store/contract.ts'
+import type { GatewayStore } from '../../gateway/store/contract.ts'
 import type { StoreSettings } from '../../gateway/store/open.ts'
+import { joinTransports, type GatewayProcess } from './processes.ts'
 
 /** What `foldout fleet` shows. */
 export interface FleetView extends FleetPicture {
-  readonly gateways: readonly GatewayStatus[]
+  readonly gateways: readonly GatewayProcess[]
   /** Calls of gateway clients that wait for a person. */
   readonly calls: readonly WaitingCall[]
   /** What could not be read, and why. */
@@ -37,7 +38,12 @@ export async function openViewer(store: GatewayStore, settings: StoreSettings | 
         store.approvals.list(),
         runs?.fleet?.look({ runs: most }) ?? NO_RUNS,
       ])
-      return { gateways, calls, ...picture, problems: runs?.problem === undefined ? [] : [runs.problem] }
+      return {
+        gateways: joinTransports(gateways),
+        calls,
+        ...picture,
+        problems: runs?.problem === undefined ? [] : [runs.problem],
+      }
     },
     close: async () => runs?.fleet?.close(),
   }
