@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const BIN = join(import.meta.dirname, '../../bin/foldout.js')
-const PROMPT = join(import.meta.dirname, 'prompts/desk.fixtures.ts')
+const PROMPT = join(import.meta.dirname, '../cli/prompts/desk.fixtures.ts')
 
 let folder: string
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GatewayStatus } from '../../gateway/store/contract.ts'
-import { joinTransports } from './processes.ts'
+import { joinTransports } from './view.ts'
 
 const URL = 'http://127.0.0.1:8414/mcp'
 

@@ -1,7 +1,10 @@
-import type { Surroundings } from './session.ts'
-
-export interface OwnOutput {
-  readonly stdout: Surroundings['stdout']
+/** Standard output, for one writer. */
+interface OwnOutput {
+  readonly stdout: {
+    readonly isTTY: boolean
+    readonly columns: number
+    write(text: string): unknown
+  }
   /** Lets everyone else write to standard output again. */
   release(): void
 }
