@@ -279,6 +279,35 @@ describe('R54 a server that does not start at first', () => {
   })
 })
 
+describe('R54 a server that cannot be started', () => {
+  const NOTE =
+    'The tool may be on a server that is unavailable. Cannot be started: crash, dead (ask the user to run "foldout doctor").'
+  const broken = {
+    crash: { command: process.execPath, args: ['-e', 'process.exit(3)'] },
+    dead: { command: '/nonexistent/server' },
+  }
+
+  it('is named if a search or a call finds no tool, and only then', async () => {
+    const gateway = await site.create({ mcpServers: { a: serve([ECHO]), ...broken }, expose: 'hybrid' })
+    const client = await connectStdio(gateway)
+    expect(await client.call('search_tools', { query: 'zzzqqq' })).toMatch(/^Nothing fits "zzzqqq"/)
+    for (const args of [{ query: 'zzzqqq' }, { query: 'zzzqqq' }])
+      expect((await client.call('search_tools', args)).endsWith(`\n${NOTE}`)).toBe(true)
+    expect(await client.call('use_tool', { name: 'dead/thing' })).toMatch(/^Tool 'dead\/thing' not found\./)
+    expect(await client.call('use_tool', { name: 'dead/thing' })).toContain(NOTE)
+    expect(await client.call('thing', {})).toContain(NOTE)
+    expect(await client.call('search_tools', { query: 'repeat my input' })).not.toContain('unavailable')
+    expect(await client.call('use_tool', { name: 'echo', arguments: {} })).not.toContain('unavailable')
+  })
+
+  it('is not named to clients that may not use it', async () => {
+    const presets = { few: { servers: ['a', 'dead'] } }
+    const gateway = await site.create({ mcpServers: { a: serve([ECHO]), ...broken }, presets, expose: 'all' })
+    const client = await connectStdio(gateway, 'few')
+    expect(await client.call('thing', {})).toContain('Cannot be started: dead (')
+  })
+})
+
 describe('R54 a gateway that is one of its own servers', () => {
   it('leaves out the entry that it was started by, through however many other programs', async () => {
     const servers = { a: serve([ECHO]), b: serve([ECHO, HANG]) }

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it, vi } from 'vitest'
 import { useDesk, whoAmI } from './desk.fixtures.ts'
 import { startAuthorizationServer, startGuardedServer } from './oauth.fixtures.ts'
@@ -85,6 +86,13 @@ describe('a sign-in by a browser (R55)', () => {
     expect(gateway.servers).toMatchObject([
       { state: { type: 'failed', reason: 'It asks you to sign in. Run foldout login tickets.' } },
     ])
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL((await gateway.http()).url)))
+    expect((await client.callTool({ name: 'whoami' })).content).toContainEqual({
+      type: 'text',
+      text: 'The tool may be on a server that is unavailable. Needs a sign-in: tickets (ask the user to run "foldout login tickets").',
+    })
+    await client.close()
     const { code, stdout } = await desk.run(['doctor', '--config', desk.define()])
     expect(code).toBe(1)
     expect(stdout).toContain('Run foldout login tickets.')

@@ -1,4 +1,11 @@
-import { changeExposed, type CallClient, type CallResult, type ExposedCatalog, type Exposure } from 'foldout/catalog'
+import {
+  changeExposed,
+  hasFoundNothing,
+  type CallClient,
+  type CallResult,
+  type ExposedCatalog,
+  type Exposure,
+} from 'foldout/catalog'
 
 /** The servers that are being started because their tools are not known. */
 export interface StartingServers {
@@ -10,30 +17,50 @@ export interface StartingServers {
   untilStarted(): Promise<void>
 }
 
+/** A server that does not start, so that its tools are not known. */
+export interface FailedServer {
+  readonly name: string
+  /** Whether it only needs a sign-in. */
+  readonly needsSignIn: boolean
+}
+
+export interface FailedServers {
+  /** Those that a client may use. */
+  listFailed(client: CallClient | undefined): readonly FailedServer[]
+}
+
 /**
  * An exposure that waits a while for servers that are still starting before it searches, because they may have the
- * tool. If they need longer, the answer names them.
+ * tool. If they need longer, the answer names them. If nothing is found, it also names those that cannot be started: a model would
+ * conclude that there is no such tool.
  */
-export function awaitTools(exposure: Exposure, { isStarting, listStarting, untilStarted }: StartingServers): Exposure {
+export function awaitTools(
+  exposure: Exposure,
+  { isStarting, listStarting, untilStarted, listFailed }: StartingServers & FailedServers,
+): Exposure {
   return {
     ...exposure,
     expose(catalog, reader) {
       const inner = exposure.expose(catalog, reader)
-      const search: ExposedCatalog['call'] = async (name, args, context) => {
-        await untilStarted()
+      const call: ExposedCatalog['call'] = async (name, args, context) => {
+        const isAwaited = isStarting() && !inner.target(name, args)
+        if (isAwaited) await untilStarted()
         const result = await inner.call(name, args, context)
-        const starting = listStarting()
-        return starting.length === 0 ? result : addNote(result, describeStarting(starting))
+        const starting = isAwaited ? listStarting() : []
+        const failed = hasFoundNothing(result) ? listFailed(context.client) : []
+        const notes = [
+          ...(starting.length > 0 ? [describeStarting(starting)] : []),
+          ...(failed.length > 0 ? [describeFailed(failed)] : []),
+        ]
+        return notes.length === 0 ? result : addNotes(result, notes)
       }
-      const call: ExposedCatalog['call'] = (name, args, context) =>
-        isStarting() && !inner.target(name, args) ? search(name, args, context) : inner.call(name, args, context)
       return changeExposed(inner, { call })
     },
   }
 }
 
-function addNote(result: CallResult, text: string): CallResult {
-  return { ...result, content: [...result.content, { type: 'text', text }] }
+function addNotes(result: CallResult, notes: readonly string[]): CallResult {
+  return { ...result, content: [...result.content, ...notes.map((text) => ({ type: 'text', text }))] }
 }
 
 const MAX_NAMED = 5
@@ -42,9 +69,24 @@ function describeStarting(servers: readonly string[]): string {
   const [first = '', ...others] = servers
   if (others.length === 0)
     return `The server '${first}' is still starting, so its tools are not known yet. If you need one of them, try again in a few seconds.`
-  const more = servers.length > MAX_NAMED ? ` and ${servers.length - MAX_NAMED} more` : ''
-  const names = servers.slice(0, MAX_NAMED).join(', ')
-  return `These servers are still starting, so their tools are not known yet: ${names}${more}. If you need one of them, try again in a few seconds.`
+  return `These servers are still starting, so their tools are not known yet: ${nameSome(servers)}. If you need one of them, try again in a few seconds.`
+}
+
+/** The same in every answer while the same servers fail, whatever the reasons, which the user reads elsewhere. */
+function describeFailed(servers: readonly FailedServer[]): string {
+  const signIns = servers.filter(({ needsSignIn }) => needsSignIn).map(({ name }) => name)
+  const broken = servers.filter(({ needsSignIn }) => !needsSignIn).map(({ name }) => name)
+  const advise = (command: string): string => `ask the user to run "foldout ${command}"`
+  const parts = [
+    ...(broken.length > 0 ? [`Cannot be started: ${nameSome(broken)} (${advise('doctor')}).`] : []),
+    ...signIns.slice(0, MAX_NAMED).map((name) => `Needs a sign-in: ${name} (${advise(`login ${name}`)}).`),
+  ]
+  return `The tool may be on a server that is unavailable. ${parts.join(' ')}`
+}
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
 /** Gives clients ids that no client of another view has. */

@@ -26,7 +26,7 @@ import { getPage, withPage } from './directory.ts'
 import { createFeatures, type ViewFeatures } from './features.ts'
 import { nameResources } from './links.ts'
 import { createBrokenReport, formatInstructions } from './server-texts.ts'
-import { awaitTools, createScope, scopeClients, type StartingServers } from './view-exposure.ts'
+import { awaitTools, createScope, scopeClients, type FailedServer, type StartingServers } from './view-exposure.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -188,7 +188,10 @@ class ServedView implements View {
 
   #createExposure(): Exposure {
     const { name, policy, results, onTraffic, getServers } = this.#options
-    const awaited = awaitTools(results.expose(this.#current.exposure), this.#options)
+    const awaited = awaitTools(results.expose(this.#current.exposure), {
+      ...this.#options,
+      listFailed: (client) => listFailed(this.#getShown(toWho(client ? { client } : {})), this.#options.listStarting()),
+    })
     const getTools: DeniedCalls['getTools'] = () =>
       getServers().map((server) => [server, selectTools(this.#settings.preset, server)])
     const getAudit = () => policy.audit
@@ -299,6 +302,13 @@ function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) =>
       return one
     },
   }
+}
+
+/** The servers whose tools are not known, and will not be known soon. */
+function listFailed(servers: readonly GatewayServer[], starting: readonly string[]): readonly FailedServer[] {
+  return servers
+    .filter(({ name, snapshot }) => !snapshot && !starting.includes(name))
+    .map(({ name, state }) => ({ name, needsSignIn: state.type === 'failed' && state.needsSignIn === true }))
 }
 
 function getPages({ tools }: GatewayServer): ReadonlySet<string> {

@@ -7,6 +7,7 @@ import { readArguments } from '../arguments.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../names.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
+import { markFoundNothing } from '../found-nothing.ts'
 import { describeUnknownTool, isUnknown } from '../unknown-tool.ts'
 import { isForModels } from '../entries/audience.ts'
 import { readText, type GivenArguments, type MetaScope } from './meta-tool.ts'
@@ -115,7 +116,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   if (through !== undefined && isMetaTool(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
-  if (isUnknown(found)) return createErrorResult(describeUnknownTool(found, hint))
+  if (isUnknown(found)) return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
   if (through !== undefined && !isForModels(found))
     return createErrorResult(`Tool '${found.name}' is only for the pages of its server. Use another tool.`)
   if (through !== undefined && beside) return createErrorResult(describeBeside(through, beside))

@@ -1,3 +1,4 @@
+import { markFoundNothing } from '../found-nothing.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
@@ -85,7 +86,8 @@ export async function runSearch(scope: MetaScope, args: GivenArguments, context:
     hits: shown.map(({ qualified }) => qualified),
     tokens: estimateGivenTokens(JSON.stringify(args)) + estimatedTokens.count(text),
   })
-  return createTextResult(text)
+  const result = createTextResult(text)
+  return shown.length === 0 ? markFoundNothing(result) : result
 }
 
 /** Models also write a list of words, or a number. */

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../core/json/json.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { markFoundNothing } from '../found-nothing.ts'
 import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import { getListing } from '../entries/listing.ts'
@@ -34,7 +35,7 @@ export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOp
       if (isMetaTool(name)) return createErrorResult(`'${name}' is in your tool list, with its whole definition.`)
       const found = scope.catalog.resolve(name)
       return isUnknown(found)
-        ? createErrorResult(describeUnknownTool(found, SEARCH_FIRST))
+        ? markFoundNothing(createErrorResult(describeUnknownTool(found, SEARCH_FIRST)))
         : define(scope, found, options)
     },
   }
