@@ -36,6 +36,12 @@ const tools = {
     send({ method: 'notifications/prompts/list_changed' })
     return text('stirred')
   },
+  /** Announces other lists, though they are the same. */
+  touch({ times = 1 }) {
+    for (let i = 0; i < times; i++)
+      for (const kind of ['resources', 'prompts']) send({ method: `notifications/${kind}/list_changed` })
+    return text('touched')
+  },
   update({ uri }) {
     send({ method: 'notifications/resources/updated', params: { uri } })
     return text('updated')

@@ -174,6 +174,22 @@ describe('R53 a legacy client', () => {
     expect((await client.listPrompts()).prompts).toHaveLength(2)
   })
 
+  it('gets announcements of lists that look the same, and few of many', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, 'legacy')
+    const heard = { resources: vi.fn(), prompts: vi.fn() }
+    client.setNotificationHandler('notifications/resources/list_changed', heard.resources)
+    client.setNotificationHandler('notifications/prompts/list_changed', heard.prompts)
+    await client.callTool({ name: 'touch', arguments: {} })
+    await vi.waitFor(() => expect(heard.resources).toHaveBeenCalledOnce())
+    await vi.waitFor(() => expect(heard.prompts).toHaveBeenCalledOnce())
+    const start = performance.now()
+    await client.callTool({ name: 'touch', arguments: { times: 2_000 } })
+    await vi.waitFor(() => expect(heard.prompts.mock.calls.length).toBeGreaterThan(1), { timeout: 5_000 })
+    const seconds = (performance.now() - start) / 1_000
+    expect(heard.resources.mock.calls.length).toBeLessThanOrEqual(3 + seconds)
+  })
+
   it('gets updates of parts of what it has subscribed to, and of nothing else', async () => {
     const { url } = await create({ mcpServers: { a: full('a'), b: full('b') }, expose: 'all' })
     const [first, second] = await Promise.all([connect(url, 'legacy'), connect(url, 'legacy')])

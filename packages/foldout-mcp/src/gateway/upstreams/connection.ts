@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
@@ -8,6 +9,7 @@ import { hideEnd } from '../policy/secrets/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
 import { describeFailure, hasNoSuchAddress, toSlowError } from './failures/failures.ts'
+import { Announcements } from './announcements.ts'
 import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
@@ -189,12 +191,26 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
   const { closed, getComplaint, getEnding, close, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   let lists = NO_LISTS
+  /** The announcements of lists that have not been read since. */
+  const announced = new Set<string>()
+  const announcements = new Announcements(
+    (method) => parts.onNotification(method, {}),
+    () => ended.aborted,
+  )
   const refreshLists = createRefresh(async () => {
+    const methods = [...announced]
+    announced.clear()
+    const before = lists
     lists = await readLists(client, ended, onError)
     parts.onChange(connection)
+    // If the list has changed, clients are told by whoever compares what they see.
+    for (const method of methods) if (isSameList(method, before, lists)) announcements.add(method)
   })
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
-    if (LIST_CHANGES.has(method)) refreshLists()
+    if (LIST_CHANGES.has(method)) {
+      announced.add(method)
+      refreshLists()
+    }
     // The handlers below list the tools again. Clients are notified if the list they see has changed.
     else if (method !== TOOLS_CHANGED) parts.onNotification(method, params)
   }
@@ -246,10 +262,17 @@ const CAPABILITIES = {
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
-const LIST_CHANGES: ReadonlySet<string> = new Set([
-  'notifications/resources/list_changed',
-  'notifications/prompts/list_changed',
+/** What the announcements of changed lists are about. */
+const LIST_CHANGES = new Map<string, (lists: Lists) => unknown>([
+  ['notifications/resources/list_changed', ({ resources, templates }) => [resources, templates]],
+  ['notifications/prompts/list_changed', ({ prompts }) => prompts],
 ])
+
+/** What is behind the names of a list may have changed all the same. */
+function isSameList(method: string, before: Lists, after: Lists): boolean {
+  const select = LIST_CHANGES.get(method)
+  return select !== undefined && isDeepStrictEqual(select(before), select(after))
+}
 
 function toMap(tools: readonly RawTool[]): ReadonlyMap<string, RawTool> {
   return new Map(tools.map((tool) => [tool.name, tool]))

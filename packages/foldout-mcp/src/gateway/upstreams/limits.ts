@@ -82,6 +82,9 @@ export const CACHE_FRESH_MS = 86_400_000
 /** How many resources, templates and prompts are read from a server, for each kind. */
 export const MAX_LISTED = 10_000
 
+/** How often clients are told at most that a server announced another list, if the list is the same as before. */
+export const ANNOUNCE_MS = 1_000
+
 /** How many pages of each of these lists are read. */
 export const MAX_PAGES = 1_000
 
