@@ -85,6 +85,38 @@ describe('R54 servers with faults', () => {
     expect(warned).not.toHaveBeenCalled()
   }, 40_000)
 
+  it('may list a tool twice and tools without names: the first one is kept, and all others are reported', async () => {
+    const tools = [
+      { name: 'echo', description: 'The first.' },
+      { name: 'echo', description: 'The second.', does: 'hang' },
+      { description: 'Nameless.' },
+      { description: 'Nameless.' },
+      {},
+    ]
+    const broken: unknown[] = []
+    const gateway = await createGateway(
+      { mcpServers: { a: fixture({ tools }) } },
+      {
+        cache: join(folder, 'cache'),
+        onEvent: (event) => event.type === 'server/broken' && broken.push(...event.tools),
+      },
+    )
+    closing.push(() => gateway.close())
+    await gateway.ready()
+    const catalog = await gateway.getCatalog()
+    expect(catalog.tools.map(({ description }) => description)).toEqual(['The first.'])
+    expect(getText(await catalog.call('echo', { word: 'first' }))).toContain('first')
+    const nameless = { source: 'a', name: '?', reason: 'Its definition has no name.' }
+    await vi.waitFor(() =>
+      expect(broken).toEqual([
+        { source: 'a', name: 'echo', reason: "There is another tool 'a/echo'; the first one is kept." },
+        nameless,
+        nameless,
+        nameless,
+      ]),
+    )
+  })
+
   it('may send several messages at once', async () => {
     const gateway = await create({ mcpServers: { a: fixture({ tools: [{ name: 'batch', does: 'batch' }] }) } })
     expect(getText(await (await gateway.getCatalog()).call('batch', {}))).toBe('in a list')

@@ -14,7 +14,7 @@ import { UpstreamError } from './upstreams/failures/failures.ts'
 import { CACHE_FRESH_MS } from './upstreams/limits.ts'
 import { LogLevels, OWN } from './upstreams/log-levels.ts'
 import { applyOverride, completeArguments } from './upstreams/overrides.ts'
-import { compareTools, hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
+import { compareTools, hashSnapshot, keepFirst, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
 import { WantedNews } from './upstreams/subscriptions.ts'
 import { Tasks } from './upstreams/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
@@ -315,7 +315,7 @@ export class GatewayServer {
       onSnapshot: (given) => {
         const snapshot = secrets.hideIn(given)
         // What a server shows one user is not for the others, unless nothing else is known about the server.
-        if (forwarded && this.#snapshot) this.#pins.meetForUser(snapshot.tools, onEvent)
+        if (forwarded && this.#snapshot) this.#pins.meetForUser(keepFirst(snapshot.tools), onEvent)
         else this.#refresh(snapshot)
       },
       onState: (state) => {
@@ -341,13 +341,13 @@ export class GatewayServer {
   #take(snapshot: Snapshot): void {
     const before = this.#snapshot?.tools ?? []
     this.#snapshot = snapshot
-    const hasNews = this.#pins.check(snapshot.tools)
+    const hasNews = this.#pins.check(keepFirst(snapshot.tools))
     const shown = snapshot.tools.flatMap((definition) => {
       const tool = this.#pins.isHeld(definition.name) ? undefined : this.#toTool(definition)
       return tool ? [{ tool, definition }] : []
     })
     this.#tools = shown.map(({ tool }) => tool)
-    this.#own = new Map(shown.map(({ tool, definition }) => [tool.name, definition]))
+    this.#own = new Map(shown.toReversed().map(({ tool, definition }) => [tool.name, definition]))
     const { onEvent, onTools } = this.#options
     const change = compareTools(before, snapshot.tools)
     onEvent({ type: 'server/tools', server: this.name, tools: snapshot.tools.length, change })

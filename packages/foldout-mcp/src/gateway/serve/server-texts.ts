@@ -47,13 +47,17 @@ export function createBrokenReport(
   catalog: Pick<Catalog, 'broken'>,
   onBroken: (server: string, tools: readonly BrokenTool[]) => void,
 ): () => void {
-  const known = new Set<string>()
+  /** How often each was reported: several without a name look the same. */
+  const known = new Map<string, number>()
   return () => {
     const news = new Map<string, BrokenTool[]>()
+    const seen = new Map<string, number>()
     for (const tool of catalog.broken) {
       const id = JSON.stringify(tool)
-      if (known.has(id)) continue
-      known.add(id)
+      const times = (seen.get(id) ?? 0) + 1
+      seen.set(id, times)
+      if (times <= (known.get(id) ?? 0)) continue
+      known.set(id, times)
       // Every tool of a gateway comes from a server.
       const server = tool.source ?? ''
       const same = news.get(server)

@@ -190,6 +190,12 @@ interface ListedParts
 async function listAll(client: Client, server: string, parts: ListedParts): Promise<Connection> {
   const { closed, getComplaint, getEnding, close, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
+  /** Also those that cannot be called, because the catalog reports what is wrong with them. */
+  let listed: readonly RawTool[] = []
+  const take = (now: readonly RawTool[]): void => {
+    listed = now
+    tools = toMap(now)
+  }
   let lists = NO_LISTS
   /** The announcements of lists that have not been read since. */
   const announced = new Set<string>()
@@ -228,10 +234,10 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
       return tools
     },
     get snapshot() {
-      return takeSnapshot(client, [...tools.values()], lists)
+      return takeSnapshot(client, listed, lists)
     },
   }
-  const [listed, others] = await Promise.all([
+  const [first, others] = await Promise.all([
     toolsFromMcp(client, {
       server,
       timeoutMs: parts.callTimeoutMs,
@@ -240,13 +246,13 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
       signal: ended,
       onError,
       onChange(now) {
-        tools = toMap(now)
+        take(now)
         parts.onChange(connection)
       },
     }),
     readLists(client, ended, onError),
   ])
-  tools = toMap(listed)
+  take(first)
   lists = others
   return connection
 }
@@ -274,8 +280,9 @@ function isSameList(method: string, before: Lists, after: Lists): boolean {
   return select !== undefined && isDeepStrictEqual(select(before), select(after))
 }
 
+/** If a server lists two tools of one name, the first one counts, as in the catalog, which reports the other. */
 function toMap(tools: readonly RawTool[]): ReadonlyMap<string, RawTool> {
-  return new Map(tools.map((tool) => [tool.name, tool]))
+  return new Map(tools.toReversed().map((tool) => [tool.name, tool]))
 }
 
 /** Merges simultaneous requests for the same work: it runs once now, and once more afterwards. */

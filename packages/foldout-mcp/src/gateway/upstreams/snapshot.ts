@@ -32,10 +32,16 @@ export function hashSnapshot(snapshot: Snapshot): string {
   return createHash('sha256').update(JSON.stringify(snapshot)).digest('hex')
 }
 
+/** The first of the tools of each name. Servers may list several. */
+export function keepFirst(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const names = new Set<string>()
+  return tools.filter(({ name }) => !names.has(name) && names.add(name))
+}
+
 /** Says which tools are new, gone or different. */
 export function compareTools(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): ToolChange {
-  const old = new Map(before.map((tool) => [tool.name, tool]))
-  const now = new Map(after.map((tool) => [tool.name, tool]))
+  const old = new Map(keepFirst(before).map((tool) => [tool.name, tool]))
+  const now = new Map(keepFirst(after).map((tool) => [tool.name, tool]))
   return {
     added: [...now.keys()].filter((name) => !old.has(name)),
     removed: [...old.keys()].filter((name) => !now.has(name)),
