@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { describe, expect, it } from 'vitest'
 import { loadCounter } from './tokens.ts'
 
@@ -37,7 +37,7 @@ const texts = {
 describe('R57 the size of a result', () => {
   it.each(Object.entries(texts))('is right for %s within a factor of 2.5', async (_, text) => {
     const count = await loadCounter()
-    const exact = encode(text).length
+    const exact = (await gptTokenizer()).count(text)
     expect(count(text)).toBeGreaterThan(exact / 2.5)
     expect(count(text)).toBeLessThan(exact * 2.5)
   })

@@ -9,11 +9,10 @@ import { hideEnd } from '../policy/secrets/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
 import { describeFailure, hasNoSuchAddress, toSlowError } from './failures/failures.ts'
-import { Announcements } from './announcements.ts'
 import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
-import { NO_LISTS, readLists, type Lists } from './lists.ts'
+import { Announcements, NO_LISTS, readLists, type Lists } from './lists.ts'
 import { answerServer, type Answering } from './asking/questions.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
@@ -209,7 +208,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     const before = lists
     lists = await readLists(client, ended, onError)
     parts.onChange(connection)
-    // If the list has changed, clients are told by whoever compares what they see.
+    // If the list has changed, each view tells its clients, unless they see the same.
     for (const method of methods) if (isSameList(method, before, lists)) announcements.add(method)
   })
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {

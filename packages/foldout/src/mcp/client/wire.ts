@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { MAX_TIMER_MS } from '../limits.ts'
 import type { McpClient } from './client.ts'
-import { toErrorObject } from './error-object.ts'
+import { toErrorObject } from './failure.ts'
 import { TaskProgress } from './task-progress.ts'
 
 /** A request whose result is read unchanged. */

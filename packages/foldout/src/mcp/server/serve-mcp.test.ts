@@ -260,6 +260,9 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(new Set(names).size).toBe(2_500)
     expect(names).toHaveLength(2_500)
     await expect(client.list('no such cursor')).rejects.toThrow('This server did not issue this cursor.')
+    // The SDK answers modern clients itself.
+    const refusal = kind === 'v2 client, modern' ? {} : { code: -32_602 }
+    await expect(client.list(5 as never)).rejects.toMatchObject(refusal)
   })
 
   it('R44 lists everything for clients that expect that', async () => {

@@ -21,8 +21,8 @@ export function isPlainCall(message: unknown): message is JSONRPCRequest {
 /** The same for the other requests that almost every client sends: `ping` and `tools/list`. */
 export function isPlainQuestion(message: unknown): message is JSONRPCRequest {
   if (!isPlainRequest(message) || (message.method !== 'tools/list' && message.method !== 'ping')) return false
-  const cursor: unknown = message.params?.['cursor']
-  return isLegacyMeta(message.params) && (cursor === undefined || typeof cursor === 'string')
+  // A cursor of any type is answered in words, where the SDK would answer with the issues of its schema.
+  return isLegacyMeta(message.params)
 }
 
 /** Whether a message is definitely the `initialize` of a legacy client, as its specification says. */
