@@ -1,7 +1,8 @@
 import type { CallContext, CallResult } from 'foldout/catalog'
 import { createMemoryStore } from 'foldout/session'
 import { describe, expect, it } from 'vitest'
-import { HeldCalls, type Ask } from '../callers.ts'
+import type { Ask } from '../callers.ts'
+import { HeldCalls } from './held-calls.ts'
 import { createHeldPost } from './held-post.ts'
 
 const text = (value: string): CallResult => ({ content: [{ type: 'text', text: value }] })
