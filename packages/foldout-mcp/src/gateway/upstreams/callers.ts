@@ -1,5 +1,6 @@
 import type { CallClient } from 'foldout/catalog'
 import { isObject, type JsonObject } from '../fields.ts'
+import type { Abandoned } from './asking/abandoned.ts'
 import { MAX_HELD } from './limits.ts'
 
 /** Sends a question to the client behind a call. */
@@ -41,6 +42,8 @@ const PAGES_REQUIRED = -32_042
 export interface Caller extends LogWish {
   /** The same for all calls of one client. */
   readonly client: string
+  /** The principal of the client. Without tokens, all clients are of one user. */
+  readonly user: string | undefined
   /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
   /** What the client has declared. */
@@ -53,7 +56,8 @@ export interface Caller extends LogWish {
 
 /**
  * The callers of one connection. A legacy server's question does not name its call, so it goes to the one client that
- * has calls running. If there are several, nobody is asked, because the wrong client must not be.
+ * has calls running. If there are several, nobody is asked, because the wrong client must not be. Between users, calls count
+ * that wait for an answer, and those that were cancelled: a server may ask twice during a call, and go on with a cancelled one.
  */
 export class Callers {
   readonly #running = new Set<Caller>()
@@ -61,6 +65,8 @@ export class Callers {
   /** The users whose clients have called. Two are enough to know that there are several. */
   readonly #users = new Set<string | undefined>()
   #hasUnseen = false
+  /** The cancelled calls of each open connection. */
+  readonly #abandoned = new Set<Abandoned>()
 
   /** Remembers whose clients call. */
   meet({ principal, isShared }: CallClient): void {
@@ -78,6 +84,12 @@ export class Callers {
     return this.#users.size === 0 || (this.#users.size === 1 && this.#users.has(principal))
   }
 
+  /** Takes the cancelled calls of a connection into account. Call the returned function when the connection has ended. */
+  watch(abandoned: Abandoned): () => void {
+    this.#abandoned.add(abandoned)
+    return () => this.#abandoned.delete(abandoned)
+  }
+
   add(caller: Caller): () => void {
     this.#running.add(caller)
     return () => this.#running.delete(caller)
@@ -89,13 +101,16 @@ export class Callers {
   }
 
   /**
-   * The client that a question is for. A call that waits for its client has asked its question, so another question comes from
-   * another call, unless all of them wait.
+   * The client that a question is for. Among the calls of one user, one that waits for its client has asked its question, so
+   * another question comes from another call, unless all of them wait.
    *
+   * @param owner The owner of the task that the question belongs to, if it belongs to one.
    * @throws Error that says why nobody can be asked.
    */
-  getOnly(): Caller {
-    const running = this.list()
+  getOnly(owner?: string): Caller {
+    // The owner of a task is known.
+    if (owner === undefined && this.#findUsers().size > 1) throw new Error(SEVERAL_USERS)
+    const running = this.#listOf(owner)
     const active = running.filter(({ waiting }) => waiting === 0)
     const clients = new Map((active.length > 0 ? active : running).map((caller) => [caller.client, caller]))
     const [only, second] = clients.values()
@@ -104,11 +119,41 @@ export class Callers {
     return only
   }
 
-  /** Passes a log message on to the clients that have calls running and want it. See {@link wantsLog}. */
-  log(params: JsonObject, told: string | undefined): void {
+  /** Whether no call is running that a question can belong to. */
+  isWithout(owner: string | undefined): boolean {
+    return this.#listOf(owner).length === 0
+  }
+
+  #listOf(owner: string | undefined): readonly Caller[] {
+    const running = this.list()
+    return owner === undefined
+      ? running
+      : running.filter(({ user }) => user === undefined || owner === `principal ${user}`)
+  }
+
+  /** The users whose calls the server may be working on. */
+  #findUsers(): ReadonlySet<string | undefined> {
+    const users = new Set<string | undefined>()
+    for (const { user } of this.#running) users.add(user)
+    for (const abandoned of this.#abandoned) for (const user of abandoned.listUsers()) users.add(user)
+    return users
+  }
+
+  /**
+   * Passes a log message on to the clients that have calls running and want it. See {@link wantsLog}. If it may be about calls of
+   * several users, nobody gets it.
+   *
+   * @returns Whether it may be about a call.
+   */
+  log(params: JsonObject, told: string | undefined): boolean {
+    const users = this.#findUsers()
+    if (users.size > 1) return true
+    // It may be about a cancelled call of a user, and is not for the others.
+    if (this.isEmpty) return users.size > 0 && !users.has(undefined)
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
     for (const caller of clients.values())
       if (wantsLog(caller, params['level'], told)) caller.notify('notifications/message', params)
+    return true
   }
 
   /** Remembers which client was sent to a page. */
@@ -137,3 +182,6 @@ export class Callers {
     return this.#running.size === 0
   }
 }
+
+const SEVERAL_USERS =
+  'Calls of several users are running, or were cancelled and may still run. Set isolate to true to give each client its own process.'

@@ -4,7 +4,7 @@ import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { SignIns } from '../auth/sign-in.ts'
 import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
-import { dropUndefined, isObject } from '../fields.ts'
+import { dropUndefined } from '../fields.ts'
 import { hideEnd } from '../policy/secrets/cut.ts'
 import { CUT_MARGIN } from '../policy/limits.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
@@ -13,11 +13,13 @@ import type { ChildTransport } from './process/child-transport.ts'
 import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
 import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { Announcements, NO_LISTS, readLists, type Lists } from './lists.ts'
+import { Abandoned } from './asking/abandoned.ts'
 import { answerServer, type Answering } from './asking/questions.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { Load } from './uses.ts'
+import { watchTransport } from './watch-transport.ts'
 
 /** A connected server. */
 export interface Connection {
@@ -35,6 +37,8 @@ export interface Connection {
   getEnding(): string | undefined
   /** The work that is done with it now. */
   readonly load: Load
+  /** The calls that were cancelled and not answered. */
+  readonly abandoned: Abandoned
   close(): Promise<void>
 }
 
@@ -88,6 +92,7 @@ interface Attempt {
 function createAttempt(server: FilledServer, options: ConnectionOptions): Attempt {
   const { version, timeoutMs, signal, era } = options
   const ended = new AbortController()
+  const abandoned = new Abandoned()
   let transport: Transport | undefined
   let complaint = ''
   let isClosed = false
@@ -116,7 +121,8 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     const { guard, signIns, secrets } = options
     const isOpen = (): boolean => opened !== undefined && !isClosed
     const onLost = (loss: Loss): void => opened && options.onLost(opened, loss)
-    const created = hideIncoming(await createTransport(target, { guard, signIns, isOpen, onLost }, hear), secrets)
+    const raw = await createTransport(target, { guard, signIns, isOpen, onLost }, hear)
+    const created = watchTransport(raw, { secrets, abandoned })
     if (isClosed) throw new Error('It was closed before it could connect.')
     transport = created
     const client = new Client(
@@ -146,15 +152,17 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   }
   async function open(): Promise<Connection> {
     const client = await connect()
+    const forget = options.callers.watch(abandoned)
     const closed = new Promise<void>((resolve) => {
       Object.assign(client, {
         onclose() {
+          forget()
           ended.abort()
           resolve()
         },
       } satisfies Partial<Client>)
     })
-    const parts = { ...options, closed, getComplaint, getEnding, close, ended: ended.signal }
+    const parts = { ...options, closed, getComplaint, getEnding, close, abandoned, ended: ended.signal }
     opened = await listAll(client, server.name, parts)
     return opened
   }
@@ -180,14 +188,14 @@ async function connectByHttp(
 interface ListedParts
   extends
     Pick<ConnectionOptions, 'callTimeoutMs' | 'onChange' | 'onError' | 'onNotification'>,
-    Pick<Connection, 'closed' | 'getComplaint' | 'getEnding' | 'close'> {
+    Pick<Connection, 'closed' | 'getComplaint' | 'getEnding' | 'close' | 'abandoned'> {
   /** Aborted when the connection has ended. */
   readonly ended: AbortSignal
 }
 
 /** Lists everything that a connected server has, and follows its changes. */
 async function listAll(client: Client, server: string, parts: ListedParts): Promise<Connection> {
-  const { closed, getComplaint, getEnding, close, ended, onError } = parts
+  const { closed, getComplaint, getEnding, close, abandoned, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   /** Also those that cannot be called, because the catalog reports what is wrong with them. */
   let listed: readonly RawTool[] = []
@@ -229,6 +237,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     getEnding,
     close,
     load: new Load(),
+    abandoned,
     get tools() {
       return tools
     },
@@ -353,40 +362,4 @@ export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSig
     // It may still reject after the wait is over.
     work.catch(() => {})
   }
-}
-
-type Listener = NonNullable<Transport['onmessage']>
-type Message = Parameters<Listener>[0]
-
-/** The notifications whose texts reach clients and logs. */
-const TOLD: ReadonlySet<unknown> = new Set([
-  'notifications/message',
-  'notifications/progress',
-  'notifications/tasks/status',
-])
-
-/**
- * Removes secrets from errors, failed results, logs and progress as they arrive. Later, long texts are cut, and half a secret would
- * not be recognized.
- */
-function hideIncoming<Given extends Transport>(transport: Given, secrets: Pick<Secrets, 'hideIn'>): Given {
-  let listener: Listener | undefined
-  return Object.defineProperty(transport, 'onmessage', {
-    configurable: true,
-    enumerable: true,
-    get: () => listener,
-    set(next: Listener | undefined) {
-      listener = next && ((message, extra) => next.call(transport, hideInMessage(message, secrets), extra))
-    },
-  })
-}
-
-/** Results of calls that succeeded are passed on unchanged. */
-function hideInMessage(message: Message, { hideIn }: Pick<Secrets, 'hideIn'>): Message {
-  if ('error' in message) return { ...message, error: hideIn(message.error) }
-  if ('result' in message)
-    return isObject(message.result) && message.result['isError'] === true
-      ? { ...message, result: hideIn(message.result) }
-      : message
-  return 'params' in message && TOLD.has(message.method) ? { ...message, params: hideIn(message.params) } : message
 }

@@ -2,6 +2,7 @@ import type { CallContext, CallResult } from 'foldout/catalog'
 import { getRefusal } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
+import { isObject } from '../fields.ts'
 import { fillServer } from '../config/fill-server.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
@@ -109,6 +110,7 @@ export class Upstream {
           if (this.roots.isNews(inner)) await this.roots.offer(connection, inner)
           return send(connection, inner).catch((error: unknown) => {
             this.#uses.callers.rememberPages(error, client)
+            if (inner.signal?.aborted || isTimeout(error)) connection.abandoned.add(client?.principal)
             throw error
           })
         },
@@ -193,18 +195,21 @@ export class Upstream {
       const result = await call(args, context)
       if (result.isError === true) this.#uses.callers.rememberPages(getRefusal(result), context.client)
       const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
+      if (isTimeout) connection.abandoned.add(context.client?.principal)
       this.#countTimeout(isTimeout)
       if (!isTimeout && this.#running) this.#backoff.succeed()
       return result
+    } catch (error) {
+      connection.abandoned.add(context.client?.principal)
+      throw error
     } finally {
       end?.()
     }
   }
 
-  /** Passes a log on to the clients whose calls are running; says whether there are any. */
+  /** Passes a log on to the clients whose calls are running; says whether it may be about a call. */
   logToCallers(params: Readonly<Record<string, unknown>>, told: string | undefined): boolean {
-    this.#uses.callers.log(params, told)
-    return !this.#uses.callers.isEmpty
+    return this.#uses.callers.log(params, told)
   }
 
   /** Tells the server about a client's changed folders: now if it uses them, and otherwise before the client's next call. */
@@ -363,6 +368,11 @@ export class Upstream {
   #watchIdle(): void {
     if (this.#running && this.isIdle) this.#idle.touch()
   }
+}
+
+/** Whether the SDK has given up waiting for an answer. */
+function isTimeout(error: unknown): boolean {
+  return isObject(error) && error['code'] === 'REQUEST_TIMEOUT'
 }
 
 /** A failed result that a model can read. */

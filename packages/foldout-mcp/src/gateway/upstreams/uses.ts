@@ -67,6 +67,7 @@ export class Uses {
     const caller: Caller = {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
+      user: client?.principal,
       ask: ask && ((method, params, asking) => this.#whileAsking(caller, () => ask(method, params, asking))),
       capabilities: peer?.capabilities ?? {},
       waiting: 0,

@@ -2,13 +2,27 @@
 // `node asking-server.fixtures.mjs [a question to ask as soon as it is connected]`
 import { createInterface } from 'node:readline'
 
-const TOOLS = ['folders', 'ask', 'ask_later', 'ask_at_once', 'get_answers', 'crash', 'report', 'reason', 'fail']
+const TOOLS = [
+  'folders',
+  'ask',
+  'ask_later',
+  'ask_at_once',
+  'get_answers',
+  'crash',
+  'report',
+  'reason',
+  'fail',
+  'hold',
+  'let_go',
+  'log',
+]
 const inputSchema = { type: 'object' }
 const waiting = new Map()
 let count = 0
 let folders = []
 const answers = []
 let reason = 'none'
+const held = []
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const toText = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] })
@@ -56,6 +70,13 @@ async function call({ name, arguments: args, _meta }, id) {
     send({ method: 'notifications/progress', params: { progressToken, progress: 1, _meta: { note: 'first' } } })
     return toText('reported')
   }
+  // Goes on when it is cancelled, as servers may.
+  if (name === 'hold') return new Promise((resolve) => held.push(() => resolve(toText('held'))))
+  if (name === 'let_go') return toText(held.splice(0).map((letGo) => letGo()).length)
+  if (name === 'log') {
+    send({ method: 'notifications/message', params: { level: 'error', data: args.data } })
+    return toText('logged')
+  }
   if (name === 'reason') {
     if (args.isAsked) return toText(reason)
     waiting.set(`call ${id}`, undefined)
@@ -65,7 +86,7 @@ async function call({ name, arguments: args, _meta }, id) {
 }
 
 async function getResult({ id, method, params }) {
-  const capabilities = { tools: {}, resources: { subscribe: true } }
+  const capabilities = { tools: {}, logging: {}, resources: { subscribe: true } }
   const { protocolVersion } = params ?? {}
   if (method === 'initialize') return { protocolVersion, capabilities, serverInfo: { name: 'asking', version: '1' } }
   if (method === 'tools/list') return { tools: TOOLS.map((name) => ({ name, description: name, inputSchema })) }

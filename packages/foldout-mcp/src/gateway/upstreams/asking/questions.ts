@@ -26,8 +26,8 @@ export async function answerServer(
 ): Promise<JsonObject> {
   if (method === 'roots/list') return roots.answer({ callers, outside }, signal)
   const { params, owner } = translate(given)
-  if (callers.isEmpty) return outside.ask({ method, params, owner }, signal)
-  const { ask, client, capabilities } = callers.getOnly()
+  if (callers.isWithout(owner)) return outside.ask({ method, params, owner }, signal)
+  const { ask, client, capabilities } = callers.getOnly(owner)
   if (!ask) throw new Error(`The client cannot be asked for ${method}.`)
   const fault = findFault(capabilities, method, params)
   if (fault) throw fault

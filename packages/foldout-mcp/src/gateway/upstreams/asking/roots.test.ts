@@ -68,7 +68,16 @@ describe('R53 offering folders to a server', () => {
     const calling = new Callers()
     const { capabilities, ask } = peer
     const notify = (): void => undefined
-    calling.add({ client: client.id, capabilities, ask, notify, waiting: 0, era: 'legacy', logLevel: undefined })
+    calling.add({
+      client: client.id,
+      user: undefined,
+      capabilities,
+      ask,
+      notify,
+      waiting: 0,
+      era: 'legacy',
+      logLevel: undefined,
+    })
     await roots.answer({ callers: calling, outside }, new AbortController().signal)
     expect(roots.isNews(context)).toBe(true)
     const offers = [roots.offer(connection, context), roots.offer(connection, context)]
