@@ -26,6 +26,19 @@ export function findFault(capabilities: JsonObject, method: string, params: Json
   return undefined
 }
 
+/** Says what is wrong with a question that a modern client would get as a result. Such a client takes a wrong one for a broken result. */
+export async function findMistake(method: string, params: JsonObject): Promise<Error | undefined> {
+  const { isSpecType } = await import('@modelcontextprotocol/client')
+  const checks = {
+    'elicitation/create': isSpecType.ElicitRequest,
+    'sampling/createMessage': isSpecType.CreateMessageRequest,
+  }
+  const check = Object.entries(checks).find(([name]) => name === method)?.[1]
+  if (!check) return createError(METHOD_NOT_FOUND, `The client cannot be asked for '${method}'.`)
+  if (check({ method, params })) return undefined
+  return createError(INVALID_PARAMS, `The parameters of '${method}' are not as MCP defines them.`)
+}
+
 function createError(code: number, message: string): Error {
   return Object.assign(new Error(message), { code })
 }

@@ -15,6 +15,11 @@ interface Question {
   reject(error: Error): void
 }
 
+/** Thrown if a call has ended before its client was asked. The question may belong to another call. */
+export class CallEndedError extends Error {
+  override readonly name = 'CallEndedError'
+}
+
 /** A call that keeps running while its client answers questions in separate requests. */
 interface HeldCall {
   readonly key: string
@@ -85,9 +90,8 @@ export class HeldCalls {
     held.result = run(inner, (method, params, asking) => this.#ask(held, method, params, asking))
     const finish = (): void => {
       held.isDone = true
-      // A client that is being asked still fetches the result, although its answer is no longer needed.
+      // A client that is being asked still fetches the result, and its answer may be for another of its calls.
       if (held.isWaiting) this.#release(held)
-      this.#dropQuestions(held)
       held.wake()
     }
     held.result.then(finish, finish)
@@ -121,6 +125,7 @@ export class HeldCalls {
   #ask(held: HeldCall, method: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#held.size >= MAX_HELD && !this.#held.has(held.state))
       return Promise.reject(new Error('Too many calls are waiting for answers.'))
+    if (held.isDone) return Promise.reject(new CallEndedError('The call has ended.'))
     return new Promise((resolve, reject) => {
       const id = `question-${++held.asked}`
       const takeBack = (): void => {
@@ -176,7 +181,8 @@ export class HeldCalls {
   }
 
   #dropQuestions({ questions }: HeldCall): void {
-    for (const { reject } of questions.values()) reject(new Error('The call has ended.'))
+    for (const { isSent, reject } of questions.values())
+      reject(isSent ? new Error('The client did not answer in time.') : new CallEndedError('The call has ended.'))
     questions.clear()
   }
 }

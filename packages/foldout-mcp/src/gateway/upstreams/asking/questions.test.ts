@@ -1,7 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../remove-folder.fixtures.ts'
 import type { ServerDefinition } from '../../config/definition.ts'
@@ -82,6 +84,57 @@ describe.each(['legacy', 'auto'] as const)('R53 a client in the era %s', (mode) 
     const client = await connect(await create(), mode, { elicitation: {} })
     client.setRequestHandler('elicitation/create', async () => ACCEPTED)
     expect(await call(client, 'ask', { method: 'elicitation/create', params: FORM })).toEqual(ACCEPTED)
+  })
+})
+
+describe.each(['legacy', 'auto'] as const)('R53 a client over stdio in the era %s', (mode) => {
+  async function connectByStdio(gateway: Gateway): Promise<Client> {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+    await gateway.stdio({ stdin, stdout })
+    const transport: Transport = {
+      start: async () => undefined,
+      send: async (message) => void stdin.write(`${JSON.stringify(message)}\n`),
+      close: async () => void stdin.end(),
+    }
+    createInterface({ input: stdout }).on('line', (line) => transport.onmessage?.(JSON.parse(line)))
+    const client = new Client(
+      { name: 'test', version: '1' },
+      { versionNegotiation: { mode }, capabilities: { elicitation: {} } },
+    )
+    await client.connect(transport)
+    closing.push(() => client.close())
+    return client
+  }
+
+  it.each([
+    ['folders', []],
+    ['hold', 'held'],
+    ['ask', ACCEPTED],
+  ])('gives its answer although its call of %s may end before', async (other, result) => {
+    const client = await connectByStdio(await create())
+    const question = { method: 'elicitation/create', params: FORM }
+    const handle = vi.fn(async () => {
+      // Ends the other call while the user is being asked.
+      await call(client, 'let_go')
+      return ACCEPTED
+    })
+    client.setRequestHandler('elicitation/create', handle)
+    const [answer, second] = await Promise.all([call(client, 'ask', question), call(client, other, question)])
+    expect(answer).toEqual(ACCEPTED)
+    expect(second).toEqual(result)
+    expect(handle).toHaveBeenCalledTimes(other === 'ask' ? 2 : 1)
+  })
+})
+
+describe('R53 a question that a modern client could not understand', () => {
+  it.each([
+    ['foo/bar', {}, -32_601],
+    ['elicitation/create', { message: 5, requestedSchema: 'x' }, -32_602],
+    ['sampling/createMessage', { messages: 'none' }, -32_602],
+  ])('is refused, and the call goes on: %s %j', async (method, params, code) => {
+    const client = await connect(await create(), 'auto', { elicitation: {}, sampling: {} })
+    client.setRequestHandler('elicitation/create', async () => ACCEPTED)
+    expect(await call(client, 'ask', { method, params })).toMatchObject({ code })
   })
 })
 

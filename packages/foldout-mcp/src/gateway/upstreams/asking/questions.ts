@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../fields.ts'
-import type { Callers } from '../callers.ts'
+import type { Caller, Callers } from '../callers.ts'
 import type { TranslatedQuestion } from '../tasks.ts'
-import { findFault } from './ability.ts'
+import { findFault, findMistake } from './ability.ts'
+import { CallEndedError } from './held-calls.ts'
 import type { OutsideQuestions } from './outside.ts'
 import type { Roots } from './roots.ts'
 
@@ -27,12 +28,33 @@ export async function answerServer(
   if (method === 'roots/list') return roots.answer({ callers, outside }, signal)
   const { params, owner } = translate(given)
   if (callers.isWithout(owner)) return outside.ask({ method, params, owner }, signal)
-  const { ask, client, capabilities } = callers.getOnly(owner)
-  if (!ask) throw new Error(`The client cannot be asked for ${method}.`)
-  const fault = findFault(capabilities, method, params)
+  const caller = callers.getOnly(owner)
+  const fault = findFault(caller.capabilities, method, params)
   if (fault) throw fault
+  // A legacy client answers a question that is wrong. For a modern one, it would be a wrong result of its call.
+  const mistake = caller.era === 'modern' ? await findMistake(method, params) : undefined
+  if (mistake) throw mistake
   // The user may finish with a page long after the call has ended.
-  if (typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client)
-  // The server may withdraw its question.
-  return ask(method, params, signal)
+  if (typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], caller.client)
+  return askCaller(callers, caller, { method, params, signal })
+}
+
+interface CallerQuestion {
+  readonly method: string
+  readonly params: JsonObject
+  /** The server may withdraw its question. */
+  readonly signal: AbortSignal
+}
+
+/** Asks a client during one of its calls. If that call ends before, asks during another one. */
+async function askCaller(callers: Callers, caller: Caller, question: CallerQuestion): Promise<JsonObject> {
+  const { method, params, signal } = question
+  if (!caller.ask) throw new Error(`The client cannot be asked for ${method}.`)
+  try {
+    return await caller.ask(method, params, signal)
+  } catch (error) {
+    const other = callers.list().findLast((one) => one !== caller && one.client === caller.client)
+    if (!(error instanceof CallEndedError) || !other) throw error
+    return askCaller(callers, other, question)
+  }
 }
