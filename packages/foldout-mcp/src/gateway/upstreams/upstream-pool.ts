@@ -98,8 +98,8 @@ export class UpstreamPool {
     const scope = toScope(client)
     for (const { roots } of this.#upstreams.values()) roots.forget(client.id)
     for (const users of this.#users.values()) users.delete(client.id)
-    // A principal, or a client without a connection, may come back.
-    if (scope === SHARED || client.isShared || client.principal !== undefined) return
+    // Others may be using the process of clients without a connection.
+    if (scope === SHARED || client.isShared) return
     const keys = this.#scopes.get(scope) ?? []
     this.#scopes.delete(scope)
     this.#roots.delete(client.id)
@@ -166,9 +166,9 @@ export class UpstreamPool {
   }
 }
 
-/** The owner of a process: a principal or a connection. Clients that cannot be distinguished share one. */
+/** The owner of a process: a connection, or the user of clients without one. Clients that cannot be distinguished share one. */
 function toScope(client: CallClient | undefined): string {
-  if (client?.principal !== undefined) return `principal ${client.principal}`
+  if (client?.isShared && client.principal !== undefined) return `principal ${client.principal}`
   return client?.id ?? SHARED
 }
 

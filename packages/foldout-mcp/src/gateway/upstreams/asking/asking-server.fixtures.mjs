@@ -15,6 +15,7 @@ const TOOLS = [
   'hold',
   'let_go',
   'log',
+  'pid',
 ]
 const inputSchema = { type: 'object' }
 const waiting = new Map()
@@ -64,6 +65,7 @@ async function call({ name, arguments: args, _meta }, id) {
     return toText('soon')
   }
   if (name === 'get_answers') return toText(answers)
+  if (name === 'pid') return toText(process.pid)
   if (name === 'crash') process.exit(1)
   if (name === 'report') {
     const { progressToken } = _meta

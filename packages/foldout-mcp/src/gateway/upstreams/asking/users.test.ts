@@ -67,6 +67,18 @@ async function connect(gateway: Gateway, user: string, mode: Mode = 'legacy'): P
   return { client, asked, logged, call }
 }
 
+async function findProcess({ call }: User): Promise<number> {
+  return (await call('pid')) as number
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 /** Starts a call that the server does not answer until it is let go. */
 async function hold(gateway: Gateway, { call }: User, signal?: AbortSignal): Promise<void> {
   const running = countCalls(gateway)
@@ -146,6 +158,31 @@ describe("R53 a question during a user's call", () => {
     void one.call('ask', QUESTION).catch(() => undefined)
     await vi.waitFor(() => expect(one.asked).toHaveBeenCalledTimes(1))
     expect(await two.call('ask', QUESTION)).toEqual(ACCEPTED)
+  })
+})
+
+describe('R54 processes of single clients with tokens', () => {
+  it('belong to one connection each, and end with it', async () => {
+    const gateway = await create({ isolate: true })
+    const [one, two] = [await connect(gateway, 'ann'), await connect(gateway, 'ann')]
+    const pids = [await findProcess(one), await findProcess(two)] as const
+    expect(pids[0]).not.toBe(pids[1])
+    expect(await findProcess(one)).toBe(pids[0])
+    await (one.client.transport as StreamableHTTPClientTransport).terminateSession()
+    await vi.waitFor(() => expect(isRunning(pids[0])).toBe(false), { timeout: 5_000 })
+    expect(await findProcess(two)).toBe(pids[1])
+  })
+
+  it('belong to the user of modern clients, who have no connection', async () => {
+    const gateway = await create({ isolate: true })
+    const [ann, again, bob] = [
+      await connect(gateway, 'ann', 'auto'),
+      await connect(gateway, 'ann', 'auto'),
+      await connect(gateway, 'bob', 'auto'),
+    ]
+    const pid = await findProcess(ann)
+    expect(await findProcess(again)).toBe(pid)
+    expect(await findProcess(bob)).not.toBe(pid)
   })
 })
 
