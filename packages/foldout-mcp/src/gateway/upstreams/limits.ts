@@ -91,6 +91,9 @@ export const MAX_PAGES = 1_000
 /** How many calls may wait at a time for the answers of modern clients, which answer with another request. */
 export const MAX_HELD = 1_000
 
+/** How many calls of one user may wait for answers at a time, if clients have tokens. */
+export const MAX_HELD_EACH = 100
+
 /** How often a gateway that holds such a call checks at first whether another gateway has received the answer. */
 export const HELD_POLL_MS = 100
 

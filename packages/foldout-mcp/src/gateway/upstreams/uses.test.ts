@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { IdleTimer, Turns } from './uses.ts'
+import type { Ask } from './callers.ts'
+import { MAX_HELD, MAX_HELD_EACH } from './limits.ts'
+import { IdleTimer, Turns, Uses } from './uses.ts'
 
 describe('turns', () => {
   it('are taken at once while there is room, and in order otherwise', async () => {
@@ -41,6 +44,31 @@ describe('turns', () => {
     expect(turns.isFree).toBe(false)
     turns.end()
     expect(turns.isFree).toBe(true)
+  })
+})
+
+describe('questions that wait for answers', () => {
+  const NEVER: Ask = () => new Promise(() => {})
+
+  function ask(uses: Uses, principal: string | undefined): Promise<unknown> | undefined {
+    const client = { id: randomUUID(), name: undefined, version: undefined, principal }
+    const end = uses.beginNow({ client, ask: NEVER })
+    const asked = uses.callers.list().at(-1)?.ask?.('elicitation/create', {})
+    end()
+    return asked
+  }
+
+  it('are limited for each user, so that nobody keeps others from being asked', async () => {
+    const uses = new Uses(16, () => undefined)
+    for (let i = 0; i < MAX_HELD_EACH; i++) void ask(uses, 'ann')
+    await expect(ask(uses, 'ann')).rejects.toThrow('Answer or cancel some of them first.')
+    await expect(Promise.race([ask(uses, 'bob'), Promise.resolve('asked')])).resolves.toBe('asked')
+  })
+
+  it('are limited only together if there are no users', async () => {
+    const uses = new Uses(16, () => undefined)
+    for (let i = 0; i < MAX_HELD; i++) void ask(uses, undefined)
+    await expect(ask(uses, undefined)).rejects.toThrow('Too many calls')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { CallContext } from 'foldout/catalog'
 import { Callers, type Ask, type Caller } from './callers.ts'
-import { MAX_HELD } from './limits.ts'
+import { MAX_HELD, MAX_HELD_EACH } from './limits.ts'
 
 /** The client that a use is for. */
 export interface UseContext {
@@ -19,8 +19,9 @@ export class Uses {
   readonly #turns: Turns
   readonly #onEnd: () => void
   #last = 0
-  /** How many questions of the server wait for clients. */
+  /** How many questions of the server wait for clients, and for those of each user. */
   #asking = 0
+  readonly #askingEach = new Map<string | undefined, number>()
 
   /** `onEnd` is called after each use. */
   constructor(most: number, onEnd: () => void) {
@@ -85,17 +86,28 @@ export class Uses {
 
   /** A call that waits for a client does not keep others from running. */
   async #whileAsking<Answer>(caller: Caller, ask: () => Promise<Answer>): Promise<Answer> {
+    const { user } = caller
     if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
-    this.#asking++
+    // Without tokens, all clients are of one user.
+    if (user !== undefined && (this.#askingEach.get(user) ?? 0) >= MAX_HELD_EACH)
+      throw new Error(`${MAX_HELD_EACH} calls of this user wait for answers. Answer or cancel some of them first.`)
+    this.#countAsking(user, 1)
     caller.waiting++
     this.#turns.addRoom(1)
     try {
       return await ask()
     } finally {
-      this.#asking--
+      this.#countAsking(user, -1)
       caller.waiting--
       this.#turns.addRoom(-1)
     }
+  }
+
+  #countAsking(user: string | undefined, more: 1 | -1): void {
+    this.#asking += more
+    const own = (this.#askingEach.get(user) ?? 0) + more
+    if (own > 0) this.#askingEach.set(user, own)
+    else this.#askingEach.delete(user)
   }
 }
 
