@@ -22,6 +22,9 @@ export const IDLE_MS = 600_000
 /** How many calls a server runs at a time. Option `maxConcurrent` of `mcpServers`. */
 export const MAX_CONCURRENT = 16
 
+/** How long a call waits for a server whose turns are all taken by calls of other users. */
+export const BUSY_MS = 30_000
+
 /** How many calls may wait for a busy server. Further calls are refused. */
 export const MAX_WAITING = 8_000
 

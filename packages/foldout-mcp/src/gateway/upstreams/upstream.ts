@@ -135,7 +135,7 @@ export class Upstream {
     const running = this.#connection && this.#running
     const isHttp = this.#server.kind !== 'stdio'
     // A server over HTTP may have forgotten the connection.
-    if (!running || isHttp || !this.#uses.isFree)
+    if (!running || isHttp || !this.#uses.isFreeFor(client))
       return this.use((connection) => this.#callTool(connection, call, context), { ...context, ask })
     // From here on, everything that waits notices an abort by itself.
     signal?.throwIfAborted()

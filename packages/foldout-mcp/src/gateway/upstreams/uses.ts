@@ -1,6 +1,7 @@
 import type { CallContext } from 'foldout/catalog'
 import { Callers, type Ask, type Caller } from './callers.ts'
 import { MAX_HELD, MAX_HELD_EACH } from './limits.ts'
+import { Turns } from './turns.ts'
 
 /** The client that a use is for. */
 export interface UseContext {
@@ -38,8 +39,8 @@ export class Uses {
   }
 
   /** Whether the next use could begin immediately. */
-  get isFree(): boolean {
-    return this.#turns.isFree
+  isFreeFor(client: UseContext['client']): boolean {
+    return this.#turns.isFreeFor(client?.principal)
   }
 
   get isIdle(): boolean {
@@ -48,7 +49,7 @@ export class Uses {
 
   /** Runs work when it is its turn. */
   async run<Result>(work: () => Promise<Result>, context: UseContext): Promise<Result> {
-    await this.#turns.begin()
+    await this.#turns.begin(context.client?.principal)
     const end = this.#enter(context)
     try {
       return await work()
@@ -59,7 +60,7 @@ export class Uses {
 
   /** Begins a use immediately. Call the returned function when it has ended. */
   beginNow(context: UseContext): () => void {
-    this.#turns.beginNow()
+    this.#turns.beginNow(context.client?.principal)
     return this.#enter(context)
   }
 
@@ -79,7 +80,7 @@ export class Uses {
     const leave = isOwn ? undefined : this.callers.add(caller)
     return () => {
       leave?.()
-      this.#turns.end()
+      this.#turns.end(client?.principal)
       this.#onEnd()
     }
   }
@@ -108,60 +109,6 @@ export class Uses {
     const own = (this.#askingEach.get(user) ?? 0) + more
     if (own > 0) this.#askingEach.set(user, own)
     else this.#askingEach.delete(user)
-  }
-}
-
-/** Lets a limited number of uses run at a time; others wait for their turn. A use that does not wait only costs a count. */
-export class Turns {
-  #most: number
-  #running = 0
-  readonly #waiting = new Set<() => void>()
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  get runCount(): number {
-    return this.#running
-  }
-
-  get waitCount(): number {
-    return this.#waiting.size
-  }
-
-  /** Whether the next use could begin immediately. */
-  get isFree(): boolean {
-    return this.#running < this.#most
-  }
-
-  /** Waits for a turn and begins a use. Call `end` afterwards. */
-  async begin(): Promise<void> {
-    if (this.isFree) return this.beginNow()
-    await new Promise<void>((resolve) => this.#waiting.add(resolve))
-  }
-
-  beginNow(): void {
-    this.#running++
-  }
-
-  end(): void {
-    this.#running--
-    this.#proceed()
-  }
-
-  /** Changes how many uses may run at a time. */
-  addRoom(more: number): void {
-    this.#most += more
-    this.#proceed()
-  }
-
-  #proceed(): void {
-    for (const start of this.#waiting) {
-      if (!this.isFree) return
-      this.#waiting.delete(start)
-      this.#running++
-      start()
-    }
   }
 }
 

@@ -161,6 +161,17 @@ describe("R53 a question during a user's call", () => {
   })
 })
 
+describe('R54 a server that users share', () => {
+  it("answers others while one user's calls hang", async () => {
+    const gateway = await create({ maxConcurrent: 4 })
+    const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
+    for (let i = 0; i < 3; i++) await hold(gateway, ann)
+    for (let i = 0; i < 3; i++) void ann.call('hold').catch(() => undefined)
+    expect(await bob.call('pid')).toBeTypeOf('number')
+    expect(await bob.call('pid')).toBeTypeOf('number')
+  })
+})
+
 describe('R54 processes of single clients with tokens', () => {
   it('belong to one connection each, and end with it', async () => {
     const gateway = await create({ isolate: true })
