@@ -19,7 +19,7 @@ import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { Load } from './uses.ts'
-import { watchTransport } from './watch-transport.ts'
+import { watchTransport } from './asking/watch-transport.ts'
 
 /** A connected server. */
 export interface Connection {

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
-import { isObject } from '../fields.ts'
-import type { Secrets } from '../policy/secrets/secrets.ts'
-import type { Abandoned } from './asking/abandoned.ts'
+import { isObject } from '../../fields.ts'
+import type { Secrets } from '../../policy/secrets/secrets.ts'
+import type { Abandoned } from './abandoned.ts'
 
 type Listener = NonNullable<Transport['onmessage']>
 type Message = Parameters<Listener>[0]
