@@ -176,7 +176,7 @@ async function createFromRegistry(
   const unknown = pairs.map(([id]) => id).filter((id) => !questions.some((question) => question.id === id))
   if (unknown.length > 0) throw new UsageError(`${from} does not ask for ${[...new Set(unknown)].join(', ')}.`)
   for (const question of questions) for (const value of listGiven(question.id)) checkChoice(question, value)
-  const repeatable = new Set(questions.flatMap(({ id, isRepeatable }) => (isRepeatable ? [id] : [])))
+  const repeatable = new Set(questions.filter(({ isRepeatable }) => isRepeatable).map(({ id }) => id))
   const repeated = questions.find(({ id }) => !repeatable.has(id) && listGiven(id).length > 1)
   if (repeated) throw new UsageError(`${repeated.id} takes one value. Name it once.`)
   const isOpen = ({ id, isRequired, fallback }: Question): boolean =>

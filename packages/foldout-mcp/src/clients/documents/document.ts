@@ -229,7 +229,10 @@ function changeObject(container: JsonObject, entries: readonly EntryChange[]): J
 /** New entries come first. */
 function changeList(container: readonly unknown[], entries: readonly EntryChange[]): readonly unknown[] {
   const names = new Set(entries.map(({ name }) => name))
-  const added = entries.flatMap(({ value }) => (value === undefined ? [] : [value])).toReversed()
+  const added = entries
+    .map(({ value }) => value)
+    .filter((value) => value !== undefined)
+    .toReversed()
   return [...added, ...container.filter((item) => !hasName(item) || !names.has(item.name))]
 }
 

@@ -27,7 +27,7 @@ export const jsonFormat: Format = {
   },
 
   edit(text, { path }, entries) {
-    const cut = entries.flatMap(({ name, value }) => (value === undefined ? [name] : []))
+    const cut = entries.filter(({ value }) => value === undefined).map(({ name }) => name)
     const set = entries.filter(({ value }) => value !== undefined)
     return cutEntries(setEntries(text, path, set), path, new Set(cut))
   },

@@ -154,7 +154,8 @@ function describeRange(answer: Read, entries: readonly ReadingEntry[], next: num
 /** For a request that begins after the end. */
 function describeEnd(unit: Read['unit'], total: number | undefined): string {
   if (!total) return 'There is nothing here.'
-  return total === 1 ? `There is only 1 ${unit.slice(0, -1)}.` : `There are only ${formatNumber(total)} ${unit}.`
+  if (total === 1) return `There is only 1 ${unit.slice(0, -1)}.`
+  return `There are only ${formatNumber(total)} ${unit}.`
 }
 
 function describeMatches({ unit, total }: Read, matches: number, next: number | undefined): string {

@@ -32,7 +32,8 @@ function createCompletion(parameters: ReadonlyMap<string, ParameterOverride>): (
 
 /** The arguments that the server gets, with those that the configuration fixes or adds. */
 export function completeArguments({ parameters }: ServerToolOverride, args: Arguments): Arguments {
-  return parameters ? createCompletion(new Map(Object.entries(parameters)))(args) : args
+  if (!parameters) return args
+  return createCompletion(new Map(Object.entries(parameters)))(args)
 }
 
 function pick(parameters: ReadonlyMap<string, ParameterOverride>, field: 'fixed' | 'default') {

@@ -83,7 +83,8 @@ function describeScalar(value: unknown, isOnly: boolean): string {
 }
 
 function formatKeys(counts: readonly number[]): string {
-  return counts.every((count) => count === 1) ? '1 key' : `${formatRange(counts)} keys`
+  if (counts.every((count) => count === 1)) return '1 key'
+  return `${formatRange(counts)} keys`
 }
 
 function formatRange(counts: readonly number[]): string {

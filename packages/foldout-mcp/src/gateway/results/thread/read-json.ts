@@ -146,7 +146,8 @@ function toSearched({ value, location }: Item): readonly string[] {
   const key = location.at(-1)
   const json = JSON.stringify(value) ?? 'null'
   const own = typeof value === 'string' ? value : json
-  return typeof key === 'string' ? [own, `${JSON.stringify(key)}: ${json}`] : [own, ...(own === json ? [] : [json])]
+  if (typeof key === 'string') return [own, `${JSON.stringify(key)}: ${json}`]
+  return [...new Set([own, json])]
 }
 
 /** Collects the items that are wanted, and counts the others. */

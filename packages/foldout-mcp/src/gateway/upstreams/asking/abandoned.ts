@@ -43,6 +43,6 @@ export class Abandoned {
   /** The users whose calls the server may still be working on. */
   listUsers(): readonly (string | undefined)[] {
     const now = performance.now()
-    return [...this.#users].flatMap(([user, until]) => (until > now ? [user] : []))
+    return [...this.#users].filter(([, until]) => until > now).map(([user]) => user)
   }
 }
