@@ -3,10 +3,12 @@ import { BUSY_MS } from './limits.ts'
 
 /** A user with this many times the free turns gets no more of them. */
 const SHARE = 3
+/** Fewer turns are not divided: a limit of two would be a limit of one for a user who is alone. */
+const FEWEST_DIVIDED = 4
 
 /**
  * Lets a limited number of uses run at a time; others wait for their turn. A use that does not wait only costs a count. A user never
- * gets all turns, so that calls that hang do not keep others out. Without tokens, there are no users, and nothing is divided.
+ * gets all of many turns, so that calls that hang do not keep others out. Without tokens, there are no users, and nothing is divided.
  */
 export class Turns {
   #most: number
@@ -31,7 +33,7 @@ export class Turns {
   /** Whether the next use of a user could begin immediately. */
   isFreeFor(user: string | undefined): boolean {
     const free = this.#most - this.#running
-    if (free <= 0 || user === undefined) return free > 0
+    if (free <= 0 || user === undefined || this.#most < FEWEST_DIVIDED) return free > 0
     const own = this.#runningEach.get(user) ?? 0
     return own === 0 || (free > 1 && own < SHARE * free)
   }
