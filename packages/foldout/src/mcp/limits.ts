@@ -24,6 +24,8 @@ export const MAX_MESSAGE_BYTES = 10 * MIB - 256 * KIB
 export const MAX_HTTP_RESULT_BYTES = 64 * MIB
 /** How deeply a result may be nested. `JSON.stringify` fails at a few thousand levels. */
 export const MAX_RESULT_DEPTH = 500
+/** How deeply the parameters of a client's request may be nested. A deeper request is refused. */
+export const MAX_REQUEST_DEPTH = 500
 /**
  * How many progress reports of one call are sent to a client per second. Of further reports, only the latest is sent.
  */

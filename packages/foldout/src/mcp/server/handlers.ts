@@ -3,8 +3,8 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallPeer, CallResult, ToolProgress } from '../../catalog/tool.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { IDEMPOTENCY_KEY, REFUSED_WITH } from '../keys.ts'
-import { MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
-import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
+import { MAX_CALL_KEY, MAX_REQUEST_DEPTH, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
+import { findSizeFault, formatBytes, isDeeperThan } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
 import { FeatureState } from './feature-state.ts'
 import { NO_CHANNEL } from './legacy/channel.ts'
@@ -98,6 +98,7 @@ export function createHandlers({ options, view, link }: HandlerParts, use: Handl
 /** Answers requests that are not about tools. */
 async function answerFeature(parts: CallParts, request: JSONRPCRequest, context: ServerContext): Promise<Result> {
   const { client, features } = parts.view
+  refuseDeep(request)
   const progress = createProgressReports(request, context)
   try {
     const { method, params = {} } = request
@@ -122,6 +123,12 @@ async function answerFeature(parts: CallParts, request: JSONRPCRequest, context:
   }
 }
 
+/** What is nested too deeply could not be written for a server. */
+function refuseDeep({ params }: JSONRPCRequest): void {
+  if (isDeeperThan(params, MAX_REQUEST_DEPTH))
+    throw new RequestError('invalid-params', `The request is nested deeper than ${MAX_REQUEST_DEPTH} levels.`)
+}
+
 interface CallParts {
   readonly link: ClientLink
   readonly view: ClientView
@@ -138,6 +145,7 @@ async function answerCall(
 ): Promise<Result> {
   const { name, arguments: args } = request.params ?? {}
   if (typeof name !== 'string') throw new RequestError('invalid-params', "'name' must say which tool to call.")
+  refuseDeep(request)
   const progress = createProgressReports(request, context)
   const stopped = running.started(context)
   try {

@@ -288,6 +288,16 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     await expect(client.request('tools/call', { arguments: {} })).rejects.toThrow(/name/i)
     expect(getText(await client.call('get_states'))).toBe('All is off.')
   })
+
+  it('refuses arguments that are nested too deeply to be passed on', async () => {
+    const client = await connected(manyKinds())
+    let deep: unknown = []
+    for (let i = 0; i < 1_000; i++) deep = [deep]
+    await expect(client.request('tools/call', { name: 'get_states', arguments: { deep } })).rejects.toThrow(
+      'The request is nested deeper than 500 levels.',
+    )
+    expect(getText(await client.call('get_states'))).toBe('All is off.')
+  })
 })
 
 describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
