@@ -26,7 +26,7 @@ export async function readLists(
     } catch (error) {
       signal.throwIfAborted()
       // Templates are optional, and some servers do not know the request for them.
-      if (method !== 'resources/templates/list') onError(error)
+      if (method !== 'resources/templates/list') onError(describeFailure(method, error))
       return []
     }
   }
@@ -36,6 +36,12 @@ export async function readLists(
     read(prompts !== undefined, 'prompts/list', 'prompts'),
   ])
   return { resources: listed, templates, prompts: known }
+}
+
+/** The server's own message may be as short as "Method not found". */
+function describeFailure(method: string, error: unknown): Error {
+  const why = error instanceof Error ? error.message : String(error)
+  return new Error(`${method} failed: ${why.replace(/\.$/, '')}. Its tools are not affected.`, { cause: error })
 }
 
 async function readPages(
