@@ -82,7 +82,7 @@ describe('R59 clients of a gateway in a browser', () => {
     const page = await open(`${url}#/runs`)
     const other = await open(`${url}#/runs`, { width: 400 })
     const client = await connect(gateway, 'claude-code')
-    await findStep(page, 'Listed 2 tools as hybrid').waitFor()
+    await findStep(page, 'Listed 3 tools as hybrid').waitFor()
     await client.callTool({ name: 'search_tools', arguments: { query: `an order ${SECRET}` } })
     await use(client, 'find_order', { order: 'A-7', api_key: 'key-of-the-shop' })
     await use(client, 'there_is_none', {})
@@ -133,9 +133,9 @@ describe('R59 clients of a gateway in a browser', () => {
     const client = await connect(gateway, HOSTILE)
     await use(client, 'find_order', { order: HOSTILE, [HOSTILE]: 'x'.repeat(100_000) })
     await use(client, HOSTILE, {})
-    let deep: unknown = []
-    for (let i = 0; i < 3_000; i++) deep = [deep]
-    await use(client, 'find_order', { order: 'deep', more: deep })
+    const nest = (levels: number): unknown => (levels === 0 ? [] : [nest(levels - 1)])
+    await use(client, 'find_order', { order: 'deep', more: nest(450) })
+    await expect(use(client, 'find_order', { order: 'deeper', more: nest(3_000) })).rejects.toThrow('nested deeper')
     await client.callTool({ name: 'search_tools', arguments: { query: HOSTILE.repeat(50) } })
     const page = await open(`${url}#/runs`, { width: 400 })
     await findStep(page, 'Searched').waitFor()

@@ -111,7 +111,7 @@ describe('R65 foldout fleet', { timeout: LONG }, () => {
 
     const shown = (await run()).stdout
     expect(shown).not.toContain('\u001B')
-    expect(shown).toMatch(/^Gateways\n {2}edge \[2J-1 +7 +alive +0\.1\.0 +http:\/\/127\.0\.0\.1:1\/mcp\n/)
+    expect(shown).toMatch(/^Gateways\n {2}edge-1 +7 +alive +0\.1\.0 +http:\/\/127\.0\.0\.1:1\/mcp\n/)
     expect(shown).toMatch(/\nMachines\n {2}worker-1 +alive +1 +0 runs\n/)
     expect(shown).toContain('\nQueues\n  foldout ')
     expect(shown).toContain('\nRuns: 2 waiting\n')
