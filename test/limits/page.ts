@@ -56,10 +56,8 @@ const CHANGE = /\s*(?:Option|Options) (`[^`]+`(?: of `[^`]+`)?)\.?/
 /** The page `docs/limits.md`. */
 export function formatPage(limits: readonly Limit[]): string {
   const rows = limits.map(({ room, name, value, comment }) => {
-    const change =
-      room === 'catalog/exposures/code'
-        ? `\`limits.${name.split('.')[1]}\` of \`createSandbox\``
-        : CHANGE.exec(comment)?.[1]
+    const field = room === 'catalog/exposures/code' ? name.split('.')[1] : undefined
+    const change = field === undefined ? CHANGE.exec(comment)?.[1] : `\`limits.${field}\` of \`createSandbox\``
     const what = comment
       .replace(CHANGE, '')
       .replace(/ Default [\d,]+\./, '')

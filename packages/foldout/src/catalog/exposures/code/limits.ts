@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   sourceCharacters: 100_000,
 }
 
-/** How many programs may wait for a person at the same time without their time counting. That of further ones counts. */
+/** How many programs may wait for a person at a time while their clocks stand still. The clocks of others go on. */
 export const MOST_ASKING = 8
 
 /** The minimum that the engine itself needs, and the maximum that 32-bit memory allows. */
