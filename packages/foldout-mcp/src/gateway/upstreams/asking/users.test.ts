@@ -122,6 +122,17 @@ describe.each(['legacy', 'auto'] as const)("R53 a question during a user's call,
   })
 })
 
+/** Two users. The call of the first was cancelled, and the server goes on with it. */
+async function connectAfterCancel() {
+  const gateway = await create()
+  const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
+  const stop = new AbortController()
+  await hold(gateway, ann, stop.signal)
+  stop.abort()
+  await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
+  return { ann, bob }
+}
+
 describe("R53 a question during a user's call", () => {
   it('is refused after a client of another user has vanished during its call', async () => {
     const gateway = await create()
@@ -141,12 +152,7 @@ describe("R53 a question during a user's call", () => {
   })
 
   it('is passed on when the server has been started again', async () => {
-    const gateway = await create()
-    const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
-    const stop = new AbortController()
-    await hold(gateway, ann, stop.signal)
-    stop.abort()
-    await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
+    const { bob } = await connectAfterCancel()
     await bob.client.callTool({ name: 'crash', arguments: {} })
     await vi.waitFor(async () => expect(await bob.call('ask', QUESTION)).toEqual(ACCEPTED), { timeout: 10_000 })
   })
@@ -211,12 +217,7 @@ describe('R53 a log message during calls', () => {
   })
 
   it('reaches nobody if another user has cancelled a call', async () => {
-    const gateway = await create()
-    const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
-    const stop = new AbortController()
-    await hold(gateway, ann, stop.signal)
-    stop.abort()
-    await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
+    const { ann, bob } = await connectAfterCancel()
     await bob.call('log', { data: 'first' })
     await bob.call('let_go')
     await bob.call('log', { data: 'second' })
