@@ -71,12 +71,24 @@ export async function main(argv: readonly string[]): Promise<void> {
     signal: stop.signal,
     version: readVersion(),
     releaseOutput: own.release,
+    ...(process.stdin.isTTY && stderr.isTTY && { confirm: (question: string) => confirm(question, stop.signal) }),
   })
   own.release()
   await flush(stdout, stop.signal)
   if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
   await flush(stderr, stop.signal)
   process.exit(lost ? EXIT.failed : code)
+}
+
+/** Asks on the terminal. Standard output may belong to a program that reads it. Only a yes is a yes. */
+async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^\s*y(?:es)?\s*$/i.test(await terminal.question(`${question} [y/N] `, { signal }))
+  } finally {
+    terminal.close()
+  }
 }
 
 /** Runs one command. Never throws: failures go to standard error and into the exit code. */
@@ -92,7 +104,7 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     await program.parseAsync(argv)
     return code
   } catch (error) {
-    if (surroundings.signal.aborted) return EXIT.failed
+    if (surroundings.signal.aborted) return EXIT.interrupted
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     const isUsage = error instanceof CommanderError || error instanceof UsageError
     const exitCode = isUsage ? EXIT.usage : EXIT.failed
