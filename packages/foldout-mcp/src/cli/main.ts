@@ -52,7 +52,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const
 /** The `foldout` program: reads the command line, runs a command and exits with its code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController()
-  const interrupt = (): void => stop.abort()
+  let isInterrupted = false
+  const interrupt = (signal: NodeJS.Signals): void => {
+    isInterrupted ||= signal === 'SIGINT'
+    stop.abort()
+  }
   for (const signal of SIGNALS) process.on(signal, interrupt)
   const { stdout, stderr, env } = process
   let lost: Error | undefined
@@ -77,7 +81,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   await flush(stdout, stop.signal)
   if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
   await flush(stderr, stop.signal)
-  process.exit(lost ? EXIT.failed : code)
+  if (lost) process.exit(EXIT.failed)
+  process.exit(isInterrupted && code === EXIT.failed ? EXIT.interrupted : code)
 }
 
 /** Asks on the terminal. Standard output may belong to a program that reads it. Only a yes is a yes. */
@@ -104,7 +109,7 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     await program.parseAsync(argv)
     return code
   } catch (error) {
-    if (surroundings.signal.aborted) return EXIT.interrupted
+    if (surroundings.signal.aborted) return EXIT.failed
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     const isUsage = error instanceof CommanderError || error instanceof UsageError
     const exitCode = isUsage ? EXIT.usage : EXIT.failed
