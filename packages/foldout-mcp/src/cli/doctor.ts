@@ -10,7 +10,7 @@ import {
   type ServerOptions,
   type Surroundings,
 } from './session.ts'
-import { openConfig } from './trust.ts'
+import { openConfig } from './trust/trust.ts'
 import { createProgress } from './progress.ts'
 import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
 

@@ -11,7 +11,7 @@ import type { GatewayPage } from './inspect/gateway-page.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
 import { EXIT } from './exit-codes.ts'
 import { createReporter, findEncoder, getGatewayOptions, type EncoderOptions, type Surroundings } from './session.ts'
-import { openConfig } from './trust.ts'
+import { openConfig } from './trust/trust.ts'
 import { formatCount, toLine, formatSentences, type Stream } from './text.ts'
 
 export interface ServeOptions extends EncoderOptions {

@@ -9,7 +9,7 @@ import { includesServer } from '../gateway/serve/view.ts'
 import { getCacheFolder } from '../gateway/surroundings.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { openConfig, type ConfigOptions } from './trust.ts'
+import { openConfig, type ConfigOptions } from './trust/trust.ts'
 import { createStyler, formatCount, toLine, toLines, wrapWhole, type Stream } from './text.ts'
 
 /** The environment of a command. Tests pass their own. */

@@ -15,7 +15,7 @@ import { createState, type State } from '../../clients/state.ts'
 import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { carryTrust, requireOwnFile } from '../trust.ts'
+import { carryTrust, requireOwnFile } from '../trust/trust.ts'
 import { formatSentences, toLine, toLines } from '../text.ts'
 import { toJson } from './json.ts'
 

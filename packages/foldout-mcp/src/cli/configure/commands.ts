@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { collect, formatExamples, readSeconds } from '../options.ts'
 import type { Surroundings } from '../session.ts'
-import { TRUST_OPTION } from '../trust-option.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { AddOptions, RemoveOptions } from './add.ts'
 import type { ImportOptions } from './import.ts'
 import type { InstallOptions } from './install.ts'

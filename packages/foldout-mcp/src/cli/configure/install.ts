@@ -13,7 +13,7 @@ import { uninstallGateway, type UninstallResult } from '../../clients/install/un
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, formatSentences } from '../text.ts'
-import { createCheck, trustFile } from '../trust.ts'
+import { createCheck, trustFile } from '../trust/trust.ts'
 import { toJson } from './json.ts'
 import { findProject } from './project.ts'
 

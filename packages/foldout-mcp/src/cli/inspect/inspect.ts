@@ -20,7 +20,7 @@ import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
 import { createReporter, getGatewayOptions, type ServerOptions, type Surroundings } from '../session.ts'
-import { hasConfigFile, openConfig } from '../trust.ts'
+import { hasConfigFile, openConfig } from '../trust/trust.ts'
 
 export interface InspectOptions extends ValueOptions, ServerOptions {
   readonly port?: number

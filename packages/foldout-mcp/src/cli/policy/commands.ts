@@ -3,7 +3,7 @@ import { AUDIT_OUTCOMES } from '../../gateway/policy/audit/audit-store.ts'
 import { collect, formatExamples, readCount, readTime, type AddCommands } from '../options.ts'
 import type { ApproveOptions } from './approve.ts'
 import { STORE_OPTION } from '../store.ts'
-import { TRUST_OPTION } from '../trust-option.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { PolicyOptions } from './approvals.ts'
 import type { AuditOptions } from './audit.ts'
 

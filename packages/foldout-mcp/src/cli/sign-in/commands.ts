@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
 import { collect, formatExamples, readSeconds, type AddCommands } from '../options.ts'
 import { STORE_OPTION } from '../store.ts'
-import { TRUST_OPTION } from '../trust-option.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { LoginCommandOptions } from './login.ts'
 
 /** Adds the commands that sign in to HTTP servers and sign out again. */

@@ -9,7 +9,7 @@ import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { withStore } from '../store.ts'
-import { openConfig, type ConfigOptions } from '../trust.ts'
+import { openConfig, type ConfigOptions } from '../trust/trust.ts'
 import { formatSentences, toLine } from '../text.ts'
 
 export interface LoginCommandOptions extends ConfigOptions {
