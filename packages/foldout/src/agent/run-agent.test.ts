@@ -492,7 +492,7 @@ describe('output', () => {
     })
     expect(adapter.requests[2]!.messages.at(-1)).toMatchObject({
       role: 'user',
-      text: expect.stringContaining('verdict'),
+      text: expect.stringMatching(/verdict[^]* Send the whole JSON again, not only the part that changed\.$/),
     })
   })
 

@@ -14,12 +14,17 @@ export function sectionBodies(inFull: RenderedPrompt): ReadonlyMap<string, strin
   )
 }
 
-/** Whether a model can read a section's body, wherever it is; a section without a body is shown while it is open. */
+/**
+ * Whether a model has a section: it is open, or it has no tools at or below it and its body can be read somewhere, such
+ * as in a file or in its own summary. Text alone never brings tools.
+ */
 export function isSectionShown(
   path: string,
   body: string | undefined,
   shown: { readonly texts: ShownTexts; readonly rendered: RenderedPrompt },
 ): boolean {
-  if (body) return shown.texts.some((text) => text.includes(body))
-  return shown.rendered.nodes.some((node) => node.path === path && node.visibility === 'full')
+  const { texts, rendered } = shown
+  if (rendered.nodes.some((node) => node.path === path && node.visibility === 'full')) return true
+  const hasFoldedTools = [...rendered.toolsInFolds.values()].some((at) => at === path || at.startsWith(`${path}.`))
+  return Boolean(body) && !hasFoldedTools && texts.some((text) => text.includes(body ?? ''))
 }

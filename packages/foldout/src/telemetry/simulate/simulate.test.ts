@@ -406,3 +406,31 @@ describe('other visibilities of sections', () => {
     })
   })
 })
+
+describe('a section whose summary contains its text', () => {
+  const body = 'Pay it back.'
+  const define = (own: readonly AnyTool[]) =>
+    definePrompt({
+      ns: 'shop',
+      key: 'short',
+      sections: [
+        defineSection({ key: 'refunds', title: 'Refunds', template: body, summary: body, tools: [...own], ...folded }),
+      ],
+    }).bind()
+
+  it('R40 is opened if it brings tools', async () => {
+    const steps = [
+      { opens: ['refunds'] },
+      { calls: [{ name: 'refund', argumentsTokens: 3, resultTokens: 4 }] },
+      { answers: 5 },
+    ]
+    const { requests, tools: callable } = await simulated({}, { prompt: define([refund]), steps })
+    expect({ requests: requests.length, callable }).toEqual({ requests: 3, callable: ['refund'] })
+  })
+
+  it('R40 is not opened if it brings none, because it can be read', async () => {
+    const steps = [{ opens: ['refunds'] }, { answers: 5 }]
+    const { requests, sections } = await simulated({}, { prompt: define([]), steps })
+    expect({ requests: requests.length, sections }).toEqual({ requests: 1, sections: ['refunds'] })
+  })
+})
