@@ -58,8 +58,11 @@ export const LONGEST_PAUSE_MS = 60_000
 /** How many calls in a row may time out before the server is restarted. */
 export const MOST_TIMEOUTS = 3
 
-/** A longer message from a server over stdio is rejected. */
+/** A longer message from a server is rejected. Over HTTP, this is the size of an answer or event after decompression. */
 export const MAX_MESSAGE_BYTES = 268_435_456
+
+/** How many bytes of the body of an HTTP error are read. */
+export const MAX_ERROR_BODY_BYTES = 1_048_576
 
 /** How many messages a server over stdio may send in one list. A longer list is ignored. */
 export const MAX_BATCH = 1_000
@@ -84,6 +87,9 @@ export const CACHE_FRESH_MS = 86_400_000
 
 /** How many resources, templates and prompts are read from a server, for each kind. */
 export const MAX_LISTED = 10_000
+
+/** How many bytes of JSON these may have together, for each kind. The rest of a longer list is left out. */
+export const MAX_LISTED_BYTES = 67_108_864
 
 /** How often clients are told at most that a server announced another list, if the list is the same as before. */
 export const ANNOUNCE_MS = 1_000

@@ -17,3 +17,17 @@ it('R53 lists that a server declares and does not have are empty, and reported w
     'prompts/list failed: MCP error -32601: Method not found. Its tools are not affected.',
   ])
 })
+
+it('R53 a list is read up to a size, on one page or on many', async () => {
+  let pages = 0
+  const client = {
+    getServerCapabilities: () => ({ prompts: {} }),
+    async request() {
+      const prompts = [{ name: `a${pages}`, description: 'x'.repeat(20_000_000) }]
+      return { prompts, nextCursor: String(pages++) }
+    },
+  } as unknown as Client
+  const { prompts } = await readLists(client, new AbortController().signal, () => undefined)
+  expect(prompts.map(({ name }) => name)).toEqual(['a0', 'a1', 'a2'])
+  expect(pages).toBe(4)
+})

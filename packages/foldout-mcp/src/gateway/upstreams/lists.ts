@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { requestFromMcp } from 'foldout/mcp'
-import { ANNOUNCE_MS, MAX_LISTED, MAX_PAGES } from './limits.ts'
+import { ANNOUNCE_MS, MAX_LISTED, MAX_LISTED_BYTES, MAX_PAGES } from './limits.ts'
 import type { Listed } from './snapshot.ts'
 
 /** What a server has besides tools. */
@@ -52,14 +52,29 @@ async function readPages(
 ): Promise<readonly Listed[]> {
   const found: Listed[] = []
   const cursors = new Set<string>()
+  let bytes = 0
   for (let cursor: string | undefined; ;) {
     const page = await requestFromMcp(client, method, cursor === undefined ? {} : { cursor }, { signal })
     const items: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
-    for (const item of items) if (isListed(item) && found.length < MAX_LISTED) found.push(item)
+    for (const item of items) {
+      if (!isListed(item)) continue
+      bytes += countBytes(item)
+      if (found.length >= MAX_LISTED || bytes > MAX_LISTED_BYTES) return found
+      found.push(item)
+    }
     const next = page['nextCursor']
     if (typeof next !== 'string' || next === '' || cursors.has(next) || cursors.size >= MAX_PAGES) return found
     cursors.add(next)
     cursor = next
+  }
+}
+
+/** The size of an item as JSON. One that is too deep to be written takes all the room there is. */
+function countBytes(item: Listed): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(item))
+  } catch {
+    return Infinity
   }
 }
 

@@ -66,6 +66,21 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   return findSizeFault(value, { maxBytes: Infinity, maxDepth })?.type === 'deep'
 }
 
+/** Counts what a value has as JSON at least, in bytes. Walks the value without recursion. */
+export function countLeastBytes(value: unknown): number {
+  const waiting: unknown[] = [value]
+  let bytes = 0
+  while (waiting.length > 0) {
+    const found = waiting.pop()
+    bytes += 1
+    if (typeof found === 'string') bytes += found.length
+    if (typeof found !== 'object' || found === null) continue
+    if (!Array.isArray(found)) for (const key of Object.keys(found)) bytes += key.length
+    for (const one of Object.values(found)) waiting.push(one)
+  }
+  return bytes
+}
+
 /** Formats a size: `512 bytes`, `1.5 kB`, `12 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`

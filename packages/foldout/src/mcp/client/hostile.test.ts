@@ -114,6 +114,25 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(notes).toHaveLength(2)
   })
 
+  it('cannot have a list larger than the limit, on one page or on many', async () => {
+    const large = (i: number): object => ({ name: `t${i}`, description: 'x'.repeat(30_000_000), inputSchema })
+    const notes: unknown[] = []
+    const options: ToolsFromMcpOptions = { onError: (error) => notes.push(error) }
+    const onePage = await connect(line, { answer: () => ({ tools: [large(0), large(1), large(2), large(3)] }) })
+    expect(await toolsFromMcp(onePage.client, options)).toHaveLength(2)
+    let page = 0
+    const endless = await connect(line, { answer: () => ({ tools: [large(page)], nextCursor: String(page++) }) })
+    expect(await toolsFromMcp(endless.client, options)).toHaveLength(2)
+    expect(page).toBe(3)
+    expect(notes).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        code: 'mcp-list',
+        message:
+          "The tool list of the MCP server 'handmade' is larger than 67 MB, and only the first 2 of its tools are used. Shorten the descriptions and schemas of its tools, or choose fewer in the settings of the server.",
+      })),
+    )
+  })
+
   it('causes a process warning if nobody listens for errors', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const { client } = await connect(line, { answer: () => ({ tools: [{ name: 'a', inputSchema }, { name: 'b' }] }) })

@@ -1,5 +1,6 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { countLeastBytes } from '../../core/json/measure.ts'
 import { cutWithCount, shorten } from '../../core/text.ts'
 import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
 import { ERROR_DATA_CHARACTERS, MAX_PAGES } from '../limits.ts'
@@ -11,37 +12,43 @@ export interface ToolList {
   readonly definitions: readonly unknown[]
   /** How long the list stays valid, according to the server. */
   readonly ttlMs: number
-  /** Whether the server has more tools than the limit. */
-  readonly isCut: boolean
+  /** Which limit the server's list exceeds, if any. The rest of the list is left out. */
+  readonly cut: 'tools' | 'bytes' | undefined
 }
 
 export interface ListOptions extends McpRequestOptions {
   readonly maxTools: number
+  readonly maxBytes: number
 }
 
 /** Lists every page of a server's tools. */
 export async function listTools(
   client: McpClient,
   server: string,
-  { maxTools, ...options }: ListOptions,
+  { maxTools, maxBytes, ...options }: ListOptions,
 ): Promise<ToolList> {
   const definitions: unknown[] = []
   const cursors = new Set<string>()
   let ttlMs = Infinity
   let readSoFar = 0
+  let bytes = 0
   for (let cursor: string | undefined; ;) {
     const page = await requestPage(client, server, cursor, options)
     const { tools, nextCursor } = page
     if (!Array.isArray(tools))
       throw new FoldoutError('mcp-list', `The MCP server '${server}' answered a request for its tools without a list.`)
     readSoFar += tools.length
-    for (const definition of (tools as readonly unknown[]).slice(0, maxTools - definitions.length))
-      definitions.push(definition)
     ttlMs = Math.min(ttlMs, typeof page['ttlMs'] === 'number' ? page['ttlMs'] : 0)
+    for (const definition of (tools as readonly unknown[]).slice(0, maxTools - definitions.length)) {
+      bytes += countLeastBytes(definition)
+      if (bytes > maxBytes) return { definitions, ttlMs, cut: 'bytes' }
+      definitions.push(definition)
+    }
     // Some servers end with an empty cursor, or with null.
     const isLast = typeof nextCursor !== 'string' || nextCursor === ''
     const isFull = definitions.length >= maxTools
-    if (isLast || isFull) return { definitions, ttlMs, isCut: isFull && (!isLast || readSoFar > maxTools) }
+    if (isFull && (!isLast || readSoFar > maxTools)) return { definitions, ttlMs, cut: 'tools' }
+    if (isLast) return { definitions, ttlMs, cut: undefined }
     if (cursors.has(nextCursor) || cursors.size >= MAX_PAGES) throw endless(server, nextCursor, cursors)
     cursors.add(nextCursor)
     cursor = nextCursor

@@ -43,4 +43,34 @@ describe('the questions of a modern server', () => {
     const peer = legacy(async () => ({}))
     await expect(answerQuestions(asked, peer, signal, async () => asked)).rejects.toThrow(/asked more than 10 times/)
   })
+
+  it('name the page that a user is sent to, because legacy clients require a name', async () => {
+    const ask = vi.fn(async (_method: string, _params: object) => ({ action: 'accept' }))
+    const page = { mode: 'url', message: 'Go there.', url: 'https://example.com' }
+    const requests = {
+      a: { method: 'elicitation/create', params: page },
+      b: { method: 'elicitation/create', params: { ...page, elicitationId: 'own' } },
+      c: { method: 'elicitation/create', params: { message: 'Which?' } },
+    }
+    await answerQuestions(question(JSON.stringify(requests)), legacy(ask), signal, async () => ({ content: [] }))
+    expect(ask.mock.calls.map(([, params]) => params)).toEqual([
+      { ...page, elicitationId: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown },
+      { ...page, elicitationId: 'own' },
+      { message: 'Which?' },
+    ])
+  })
+
+  it.each([
+    ['Invalid elicitation request: [\n  {\n    "code": "invalid_type"\n  }\n]', 'Invalid elicitation request.'],
+    ['The user said no.', 'The user said no.'],
+    ['x'.repeat(1_000_000), `${'x'.repeat(300)}…`],
+  ])('fail in one sentence that does not blame the server', async (message, said) => {
+    const peer = legacy(() => Promise.reject(Object.assign(new Error(message), { code: -32_602 })))
+    const asked = question('{"a": {"method": "elicitation/create"}}')
+    const failure: unknown = await answerQuestions(asked, peer, signal, async () => asked).catch(
+      (error: unknown) => error,
+    )
+    expect(failure).toEqual(new Error(`The client did not answer 'elicitation/create': ${said}`))
+    expect(failure).not.toHaveProperty('code')
+  })
 })

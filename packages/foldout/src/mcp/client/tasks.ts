@@ -3,6 +3,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { RELATED_TASK, TASKS } from '../keys.ts'
 import { LONGEST_POLL_MS, POLL_MS, SHORTEST_POLL_MS } from '../limits.ts'
 import { isModern, type McpClient } from './client.ts'
+import { askLegacy } from './questions.ts'
 import { requestFromMcp } from './request.ts'
 import { isModernTask } from './task-progress.ts'
 
@@ -131,8 +132,7 @@ async function answerTask(
     if (answered.has(key)) continue
     answered.add(key)
     if (!peer?.ask) throw new Error('The task asks a question that the client does not support.')
-    const { method, params } = isPlainObject(question) ? question : {}
-    const answer = await peer.ask(String(method), isPlainObject(params) ? params : {}, signal)
+    const answer = await askLegacy(peer.ask, question, signal)
     await ask('tasks/update', { inputResponses: Object.fromEntries([[key, answer]]) })
   }
 }

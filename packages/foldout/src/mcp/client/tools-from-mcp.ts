@@ -2,8 +2,16 @@ import { checkNumber } from '../../core/check-number.ts'
 import type { RawTool } from '../../catalog/tool.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { CALL_MS, CALL_SILENCE_MS, ERROR_RESULT_CHARACTERS, LIST_TIMEOUT_MS, MAX_DEPTH, MAX_TOOLS } from '../limits.ts'
-import { isDeeperThan } from '../../core/json/measure.ts'
+import {
+  CALL_MS,
+  CALL_SILENCE_MS,
+  ERROR_RESULT_CHARACTERS,
+  LIST_TIMEOUT_MS,
+  MAX_DEPTH,
+  MAX_TOOLS,
+  MAX_TOOLS_BYTES,
+} from '../limits.ts'
+import { formatBytes, isDeeperThan } from '../../core/json/measure.ts'
 import { callTool, type Upstream } from './call.ts'
 import { getServerName, type McpClient } from './client.ts'
 import { listTools } from './list.ts'
@@ -25,7 +33,7 @@ export interface ToolsFromMcpOptions {
   readonly onChange?: (tools: readonly RawTool[]) => void
   /**
    * Called if the list could not be requested again, in which case the last one is kept, and if it was longer than
-   * `maxTools`.
+   * `maxTools`, or larger than 64 MiB.
    */
   readonly onError?: (error: unknown) => void
   /** How long a call may go without an answer or progress before it is cancelled. Default: ten minutes. */
@@ -64,9 +72,10 @@ export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptio
   const upstream: Upstream = { client, server, timeoutMs, maxCallMs, maxErrorCharacters }
   const list = async (): Promise<Listed> => {
     const timeout = Math.min(timeoutMs, LIST_TIMEOUT_MS)
-    const request = { timeout, maxTools, ...(signal ? { signal } : {}) }
-    const { definitions, ttlMs, isCut } = await listTools(client, server, request)
-    if (isCut) warn(options, tooMany(server, maxTools))
+    const request = { timeout, maxTools, maxBytes: MAX_TOOLS_BYTES, ...(signal ? { signal } : {}) }
+    const { definitions, ttlMs, cut } = await listTools(client, server, request)
+    if (cut === 'tools') warn(options, tooMany(server, maxTools))
+    if (cut === 'bytes') warn(options, tooLarge(server, definitions.length))
     const shallow = definitions.map(dropDepth)
     const tools = Object.freeze(shallow.map((definition) => readDefinition(definition, upstream)))
     return { tools, ttlMs, fingerprint: JSON.stringify(shallow) }
@@ -79,6 +88,14 @@ function tooMany(server: string, maxTools: number): FoldoutError {
   return new FoldoutError(
     'mcp-list',
     `The MCP server '${server}' has more than ${maxTools} tools, and only the first ${maxTools} are used. Choose fewer in the settings of the server. Code that calls toolsFromMcp can allow more with maxTools.`,
+  )
+}
+
+function tooLarge(server: string, count: number): FoldoutError {
+  const size = formatBytes(MAX_TOOLS_BYTES)
+  return new FoldoutError(
+    'mcp-list',
+    `The tool list of the MCP server '${server}' is larger than ${size}, and only the first ${count} of its tools are used. Shorten the descriptions and schemas of its tools, or choose fewer in the settings of the server.`,
   )
 }
 

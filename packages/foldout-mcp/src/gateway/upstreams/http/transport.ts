@@ -5,6 +5,7 @@ import type { SignIns } from '../../auth/sign-in.ts'
 import type { FilledHttpServer } from '../../config/fill-server.ts'
 import { isObject } from '../../fields.ts'
 import { END_SESSION_MS, KEPT_STDERR_CHARACTERS, MAX_ANSWERING, MAX_RESUMES, MAX_UNREAD_ANSWERS } from '../limits.ts'
+import { limitResponses } from './limit-response.ts'
 
 /** Why a connection over HTTP is of no use any more. */
 export interface Loss {
@@ -39,8 +40,9 @@ export async function createHttpTransport(server: FilledHttpServer, options: Htt
   const { kind, url, headers } = server
   const signIn = options.signIns.get(server)
   const shared = { requestInit: { headers: { ...headers } }, ...(signIn && { authProvider: signIn }) }
+  const send = limitResponses(signIn?.fetch ?? fetch)
   if (kind === 'sse') {
-    const transport = new SSEClientTransport(url, { ...shared, ...(signIn && { fetch: signIn.fetch }) })
+    const transport = new SSEClientTransport(url, { ...shared, fetch: send })
     // Answers arrive only on the stream. A new stream would belong to a new session, which nobody has initialized.
     const closing = Object.assign(transport, {
       onerror(error: Error) {
@@ -51,7 +53,7 @@ export async function createHttpTransport(server: FilledHttpServer, options: Htt
   }
   const transport = new StreamableHTTPClientTransport(url, {
     ...shared,
-    fetch: watchFetch(signIn?.fetch ?? fetch, options),
+    fetch: watchFetch(send, options),
     reconnectionOptions: {
       initialReconnectionDelay: 1_000,
       maxReconnectionDelay: 30_000,
