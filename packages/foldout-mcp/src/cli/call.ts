@@ -2,10 +2,10 @@ import { isUnknown, type Catalog, type CallResult } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
 import { isObject } from '../gateway/fields.ts'
 import { limitCall, type Call } from '../gateway/policy/call-limits.ts'
-import { EXIT } from './exit-codes.ts'
-import { readJsonObject } from './options.ts'
-import { withServers, type ServerOptions, type Surroundings } from './session.ts'
-import { createStyler, formatCount, toLine, toPrintable } from './text.ts'
+import { EXIT } from './support/exit-codes.ts'
+import { readJsonObject } from './support/options.ts'
+import { withServers, type ServerOptions, type Surroundings } from './support/session.ts'
+import { createStyler, formatCount, toLine, toPrintable } from './support/text.ts'
 
 export interface CallOptions extends ServerOptions {
   readonly args?: string

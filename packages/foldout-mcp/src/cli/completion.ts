@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from 'commander'
-import { EXIT } from './exit-codes.ts'
-import { formatExamples, type AddCommands } from './options.ts'
+import { EXIT } from './support/exit-codes.ts'
+import { formatExamples, type AddCommands } from './support/options.ts'
 
 type Shell = keyof typeof SCRIPTS
 

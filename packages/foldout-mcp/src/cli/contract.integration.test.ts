@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createProgram, runCommand } from './main.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './support/session.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')

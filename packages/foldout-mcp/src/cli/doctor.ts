@@ -1,7 +1,7 @@
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from './support/exit-codes.ts'
 import {
   createServerFilter,
   describeUnapproved,
@@ -9,10 +9,10 @@ import {
   noteFailure,
   type ServerOptions,
   type Surroundings,
-} from './session.ts'
-import { openConfig } from './trust/trust.ts'
-import { createProgress } from './progress.ts'
-import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
+} from './support/session.ts'
+import { openConfig } from './support/trust.ts'
+import { createProgress } from './support/progress.ts'
+import { createStyler, formatCount, toLine, toLines, wrapWhole } from './support/text.ts'
 
 /** The outcome of trying a server. */
 interface Examined {

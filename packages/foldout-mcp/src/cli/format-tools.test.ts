@@ -2,7 +2,7 @@ import { createCatalog } from 'foldout/catalog'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compareExposures, computeCosts } from '../gateway/serve/costs.ts'
 import { formatTools, type CostView } from './format-tools.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './support/session.ts'
 
 const LONG = 'a_tool_with_a_name_that_is_nearly_as_long_as_a_name_can_be'
 

@@ -1,19 +1,19 @@
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
 import { readVersion } from '../gateway/surroundings.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from './support/exit-codes.ts'
 import { addCompletion } from './completion.ts'
 import { addConfigureCommands } from './configure/commands.ts'
 import { addFleetCommands } from './fleet/commands.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
-import type { AddCommands } from './options.ts'
+import type { AddCommands } from './support/options.ts'
 import { claimOutput } from '../system/own-output.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { addPromptCommands } from './prompts/commands.ts'
 import { addSignInCommands } from './sign-in/commands.ts'
 import { addTrafficCommands } from './traffic/commands.ts'
-import type { Surroundings } from './session.ts'
-import { toLine, toPrintable, wrapWhole } from './text.ts'
+import type { Surroundings } from './support/session.ts'
+import { toLine, toPrintable, wrapWhole } from './support/text.ts'
 
 /** Every command, in the order of the help. Each group loads its implementation only when one of its commands runs. */
 const COMMANDS: readonly AddCommands[] = [

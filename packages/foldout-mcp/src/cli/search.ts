@@ -2,9 +2,15 @@ import type { CatalogEntry, Explanation, SearchOutcome } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
-import { EXIT } from './exit-codes.ts'
-import { findEncoder, withServers, type EncoderOptions, type OpenSession, type Surroundings } from './session.ts'
-import { createStyler, formatTable, toLine } from './text.ts'
+import { EXIT } from './support/exit-codes.ts'
+import {
+  findEncoder,
+  withServers,
+  type EncoderOptions,
+  type OpenSession,
+  type Surroundings,
+} from './support/session.ts'
+import { createStyler, formatTable, toLine } from './support/text.ts'
 import { describeTool } from './tools.ts'
 
 export interface SearchCommandOptions extends EncoderOptions {

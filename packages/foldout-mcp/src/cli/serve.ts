@@ -9,10 +9,16 @@ import { createRedactor } from '../gateway/traffic/redact.ts'
 import type { OnTraffic } from '../gateway/traffic/traffic.ts'
 import type { GatewayPage } from './inspect/gateway-page.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
-import { EXIT } from './exit-codes.ts'
-import { createReporter, findEncoder, getGatewayOptions, type EncoderOptions, type Surroundings } from './session.ts'
-import { openConfig } from './trust/trust.ts'
-import { formatCount, toLine, formatSentences, type Stream } from './text.ts'
+import { EXIT } from './support/exit-codes.ts'
+import {
+  createReporter,
+  findEncoder,
+  getGatewayOptions,
+  type EncoderOptions,
+  type Surroundings,
+} from './support/session.ts'
+import { openConfig } from './support/trust.ts'
+import { formatCount, toLine, formatSentences, type Stream } from './support/text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number

@@ -1,8 +1,8 @@
 import { formatSignature, type CatalogEntry } from 'foldout/catalog'
 import { compareExposures, computeCosts } from '../gateway/serve/costs.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from './support/exit-codes.ts'
 import { formatTools, type CostView } from './format-tools.ts'
-import { withServers, type ServerOptions, type Surroundings } from './session.ts'
+import { withServers, type ServerOptions, type Surroundings } from './support/session.ts'
 
 /** `foldout tools`: lists everything the servers offer and what it costs. Returns the exit code. */
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {

@@ -1,6 +1,6 @@
 import { isCancel, password, select, text } from '@clack/prompts'
 import type { Question } from '../../registry/server-json.ts'
-import { toLine } from '../text.ts'
+import { toLine } from '../support/text.ts'
 
 /** Asks on the terminal. Secrets are not echoed. */
 export async function askQuestions(questions: readonly Question[]): Promise<ReadonlyMap<Question, string>> {

@@ -1,6 +1,6 @@
-import { formatExamples, readCount, readSeconds, type AddCommands } from '../options.ts'
+import { formatExamples, readCount, readSeconds, type AddCommands } from '../support/options.ts'
 import { addStoreOptions } from '../policy/commands.ts'
-import type { StoreOptions } from '../store.ts'
+import type { StoreOptions } from '../support/store.ts'
 
 /** Options of `foldout fleet`. */
 export interface FleetCommandOptions extends StoreOptions {

@@ -1,8 +1,8 @@
 import type { FleetApproval } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { describeCaller } from '../policy/approvals.ts'
-import type { Surroundings } from '../session.ts'
-import { createStyler, formatCount, formatTable, indentBlock, shorten, toLine } from '../text.ts'
+import type { Surroundings } from '../support/session.ts'
+import { createStyler, formatCount, formatTable, indentBlock, shorten, toLine } from '../support/text.ts'
 import type { FleetView } from './view.ts'
 
 type Style = ReturnType<typeof createStyler>

@@ -17,10 +17,10 @@ import { serveRuns } from '../../inspector/runs/resources.ts'
 import { createRunSource } from '../../inspector/runs/source.ts'
 import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../support/exit-codes.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
-import { createReporter, getGatewayOptions, type ServerOptions, type Surroundings } from '../session.ts'
-import { hasConfigFile, openConfig } from '../trust/trust.ts'
+import { createReporter, getGatewayOptions, type ServerOptions, type Surroundings } from '../support/session.ts'
+import { hasConfigFile, openConfig } from '../support/trust.ts'
 
 export interface InspectOptions extends ValueOptions, ServerOptions {
   readonly port?: number

@@ -1,8 +1,8 @@
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Surroundings } from '../session.ts'
-import { withStore, type StoreOptions } from '../store.ts'
-import { createStyler, indentBlock, toLine } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/session.ts'
+import { withStore, type StoreOptions } from '../support/store.ts'
+import { createStyler, indentBlock, toLine } from '../support/text.ts'
 
 export interface PolicyOptions extends StoreOptions {
   readonly json?: boolean

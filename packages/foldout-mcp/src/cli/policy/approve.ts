@@ -1,9 +1,9 @@
 import { UsageError } from '../../gateway/config/config.ts'
 import { APPROVAL_MS } from '../../gateway/policy/limits.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Surroundings } from '../session.ts'
-import { withStore } from '../store.ts'
-import { formatCount, toLine } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/session.ts'
+import { withStore } from '../support/store.ts'
+import { formatCount, toLine } from '../support/text.ts'
 import { describeCaller, listApprovals, toJson, type PolicyOptions } from './approvals.ts'
 import { formatUnapproved, listPins, toJson as toPinJson } from './pins.ts'
 

@@ -4,10 +4,10 @@ import { openAuditFile } from '../../gateway/policy/audit/audit-file.ts'
 import type { AuditEntry, AuditSearch } from '../../gateway/policy/audit/audit-store.ts'
 import { KEPT_AUDITS } from '../../gateway/policy/limits.ts'
 import type { GatewayStore } from '../../gateway/store/contract.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Surroundings } from '../session.ts'
-import { withStore, type StoreOptions } from '../store.ts'
-import { createStyler, toLine, type Stream } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/session.ts'
+import { withStore, type StoreOptions } from '../support/store.ts'
+import { createStyler, toLine, type Stream } from '../support/text.ts'
 
 export interface AuditOptions extends StoreOptions {
   readonly file?: string

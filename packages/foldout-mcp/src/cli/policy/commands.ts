@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander'
 import { AUDIT_OUTCOMES } from '../../gateway/policy/audit/audit-store.ts'
-import { collect, formatExamples, readCount, readTime, type AddCommands } from '../options.ts'
+import { collect, formatExamples, readCount, readTime, type AddCommands } from '../support/options.ts'
 import type { ApproveOptions } from './approve.ts'
-import { STORE_OPTION } from '../store.ts'
-import { TRUST_OPTION } from '../trust/option.ts'
+import { STORE_OPTION } from '../support/store.ts'
+import { TRUST_OPTION } from '../support/trust-option.ts'
 import type { PolicyOptions } from './approvals.ts'
 import type { AuditOptions } from './audit.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 import { runCommand } from '../main.ts'
-import { createReporter } from '../session.ts'
+import { createReporter } from '../support/session.ts'
 
 const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
 

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import { STRATEGIES } from '../../inspector/protocol.ts'
-import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../options.ts'
+import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../support/options.ts'
 import type { InspectOptions } from '../inspect/inspect.ts'
 import type { AdviseOptions } from './advise.ts'
 import type { RenderPromptOptions } from './render.ts'

@@ -9,8 +9,8 @@ import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
 import { runUserCode } from '../../gateway/config/user-code.ts'
 import type { StrategyName } from '../../inspector/protocol.ts'
-import { readJsonObject } from '../options.ts'
-import { toLine } from '../text.ts'
+import { readJsonObject } from '../support/options.ts'
+import { toLine } from '../support/text.ts'
 
 type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
 type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate'>

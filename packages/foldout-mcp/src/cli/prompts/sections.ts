@@ -1,6 +1,6 @@
 import type { BoundPrompt, RenderOptions } from 'foldout'
 import { UsageError } from '../../gateway/config/config.ts'
-import { toLine } from '../text.ts'
+import { toLine } from '../support/text.ts'
 
 /** The tokens of each section when everything is open. Opening a section may reveal more folded ones. */
 export function measureSections(bound: BoundPrompt, rendering: RenderOptions = {}): ReadonlyMap<string, number> {

@@ -5,9 +5,9 @@ import { readTextFile } from '../../gateway/config/text-file.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
 import { atLeast, int, list, parse, strictObject, string, union } from '../../gateway/shapes.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Surroundings } from '../session.ts'
-import { createProgress } from '../progress.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/session.ts'
+import { createProgress } from '../support/progress.ts'
 import {
   chooseLayout,
   createStyler,
@@ -17,7 +17,7 @@ import {
   formatSentences,
   formatTable,
   toLine,
-} from '../text.ts'
+} from '../support/text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
-import { collect, formatExamples, readSeconds, type AddCommands } from '../options.ts'
-import { STORE_OPTION } from '../store.ts'
-import { TRUST_OPTION } from '../trust/option.ts'
+import { collect, formatExamples, readSeconds, type AddCommands } from '../support/options.ts'
+import { STORE_OPTION } from '../support/store.ts'
+import { TRUST_OPTION } from '../support/trust-option.ts'
 import type { LoginCommandOptions } from './login.ts'
 
 /** Adds the commands that sign in to HTTP servers and sign out again. */

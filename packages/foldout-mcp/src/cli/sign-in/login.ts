@@ -6,11 +6,11 @@ import { SignInError } from '../../gateway/auth/tokens.ts'
 import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
 import { fillServer, type FilledHttpServer } from '../../gateway/config/fill-server.ts'
 import { openBrowser } from '../../system/open-browser.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Surroundings } from '../session.ts'
-import { withStore } from '../store.ts'
-import { openConfig, type ConfigOptions } from '../trust/trust.ts'
-import { formatSentences, toLine } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/session.ts'
+import { withStore } from '../support/store.ts'
+import { openConfig, type ConfigOptions } from '../support/trust.ts'
+import { formatSentences, toLine } from '../support/text.ts'
 
 export interface LoginCommandOptions extends ConfigOptions {
   /** The database that gateways share. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { addServeOptions } from '../gateway-commands.ts'
-import { addServerOptions, formatExamples, type AddCommands } from '../options.ts'
+import { addServerOptions, formatExamples, type AddCommands } from '../support/options.ts'
 import type { ServeOptions } from '../serve.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { ReplayOptions } from './replay.ts'

@@ -4,9 +4,9 @@ import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import { isObject } from '../../gateway/fields.ts'
 import { list, object, read, string, text } from '../../gateway/shapes.ts'
-import { EXIT } from '../exit-codes.ts'
-import { withServers, type ServerOptions, type Surroundings } from '../session.ts'
-import { createStyler, formatBar, formatTable, toLine } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { withServers, type ServerOptions, type Surroundings } from '../support/session.ts'
+import { createStyler, formatBar, formatTable, toLine } from '../support/text.ts'
 
 export interface EvaluateOptions extends ServerOptions {
   readonly minNdcg?: number

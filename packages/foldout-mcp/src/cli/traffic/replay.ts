@@ -1,9 +1,9 @@
 import { isUnknown, type Catalog } from 'foldout/catalog'
 import { summarizeResult } from '../../gateway/traffic/lines.ts'
 import { readTraffic, type RecordedTraffic } from '../../gateway/traffic/recording.ts'
-import { EXIT } from '../exit-codes.ts'
-import { withServers, type ServerOptions, type Surroundings } from '../session.ts'
-import { createStyler, formatCount, toLine } from '../text.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { withServers, type ServerOptions, type Surroundings } from '../support/session.ts'
+import { createStyler, formatCount, toLine } from '../support/text.ts'
 
 export interface ReplayOptions extends ServerOptions {
   /** Also repeats calls of read-only tools. */

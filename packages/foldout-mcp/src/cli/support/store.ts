@@ -1,10 +1,10 @@
-import type { GatewayConfig } from '../gateway/config/config.ts'
-import { createSecrets } from '../gateway/policy/secrets/secrets.ts'
-import type { GatewayStore } from '../gateway/store/contract.ts'
-import { fillStore, openStore, type StoreSettings } from '../gateway/store/open.ts'
+import type { GatewayConfig } from '../../gateway/config/config.ts'
+import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'
+import type { GatewayStore } from '../../gateway/store/contract.ts'
+import { fillStore, openStore, type StoreSettings } from '../../gateway/store/open.ts'
 import type { Surroundings } from './session.ts'
 import { toLine } from './text.ts'
-import { openOwnConfig, type ConfigOptions } from './trust/trust.ts'
+import { openOwnConfig, type ConfigOptions } from './trust.ts'
 
 /** The store a command works with. */
 export interface StoreOptions extends ConfigOptions {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { UsageError } from '../gateway/config/config.ts'
-import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
+import { UsageError } from '../../gateway/config/config.ts'
+import { DEFAULT_TIMEOUT_MS } from '../../gateway/upstreams/limits.ts'
 import type { Surroundings } from './session.ts'
-import { TRUST_OPTION } from './trust/option.ts'
+import { TRUST_OPTION } from './trust-option.ts'
 
 /** Adds commands to the program. A command passes its exit code to `finish`. */
 export type AddCommands = (program: Command, surroundings: Surroundings, finish: (code: number) => void) => void
