@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const repository = join(import.meta.dirname, '..')
-const source = join(repository, 'packages/foldout/src')
-const declaration = join(source, 'core/errors.ts')
+const sources = ['packages/foldout/src', 'packages/foldout-fleet/src'].map((folder) => join(repository, folder))
+const declaration = join(repository, 'packages/foldout/src/core/errors.ts')
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !/\.(test|fixtures)\.ts$/.test(path))
-  .map((path) => join(source, path))
+const files = sources.flatMap((source) =>
+  readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/\.(test|fixtures)\.ts$/.test(path))
+    .map((path) => join(source, path)),
+)
 
 /** The members of the union `ErrorCode`. */
 function readUnion(): readonly string[] {

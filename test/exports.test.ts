@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { completeManifest } from '../tools/packages.mjs'
+import fleetJson from '../packages/foldout-fleet/package.json' with { type: 'json' }
 import programJson from '../packages/foldout-mcp/package.json' with { type: 'json' }
 import packageJson from '../packages/foldout/package.json' with { type: 'json' }
 
@@ -59,9 +60,6 @@ describe('exports', () => {
   it.each([
     ['gpt-tokenizer', 'gpt-tokenizer'],
     ['libsql', 'libsql'],
-    ['postgres', 'pg'],
-    ['dbos', 'pg'],
-    ['dbos', '@dbos-inc/dbos-sdk'],
     ['openai', 'openai'],
     ['anthropic', '@anthropic-ai/sdk'],
     ['claude-agent', '@anthropic-ai/claude-agent-sdk'],
@@ -117,6 +115,7 @@ describe('exports', () => {
 
   it.each([
     ['foldout', packageJson],
+    ['foldout-fleet', fleetJson],
     ['foldout-mcp', programJson],
   ])('every dependency of %s has a row in docs/decisions/dependencies.md', (_, manifest) => {
     const { dependencies, peerDependencies = {} } = manifest as {
@@ -138,8 +137,10 @@ describe('exports', () => {
     expect(names.filter((name) => !installed.some((own) => `${name}/`.startsWith(`${own}/`)))).toEqual([])
   })
 
-  it('both packages have the same version, and foldout-mcp depends on that version', () => {
-    expect(programJson.version).toBe(packageJson.version)
+  it('all packages have the same version, and depend on that version', () => {
+    expect([fleetJson.version, programJson.version]).toEqual([packageJson.version, packageJson.version])
+    expect(fleetJson.peerDependencies.foldout).toBe(packageJson.version)
+    expect(programJson.peerDependencies['foldout-fleet']).toBe(packageJson.version)
     expect(programJson.dependencies.foldout).toBe(packageJson.version)
     expect(completeManifest(join(repository, 'packages/foldout-mcp'), programJson)).toEqual(programJson)
   })

@@ -75,6 +75,65 @@ describe('what is measured', () => {
     expect(measureHouse(many).largeFolders).toEqual([{ path: 'packages/a/src/room', files: 16 }])
   })
 
+  it('finds folders that import each other, and cycles of files, also by types', () => {
+    const sources = [
+      parseSource('packages/a/src/room/main.ts', "import './left/one.ts'\n"),
+      parseSource(
+        'packages/a/src/room/left/one.ts',
+        "import type { Two } from '../right/two.ts'\nexport const one = 1\n",
+      ),
+      parseSource('packages/a/src/room/right/two.ts', "export { one } from '../left/one.ts'\nexport type Two = 2\n"),
+      parseSource('packages/a/src/room/right/three.ts', "export const load = () => import('../left/one.ts')\n"),
+    ]
+    const measured = measureHouse(sources)
+    const [left, right] = ['packages/a/src/room/left', 'packages/a/src/room/right']
+    expect(measured.twoWayFolders).toEqual([
+      {
+        folders: [left, right],
+        examples: [`${left}/one.ts → ${right}/two.ts`, `${right}/two.ts → ${left}/one.ts`],
+      },
+    ])
+    expect(measured.cycles).toEqual([[`${left}/one.ts`, `${right}/two.ts`]])
+    expect(measureHouse([...sources.slice(0, 1), ...sources.slice(3)]).twoWayFolders).toEqual([])
+  })
+
+  it('finds folders whose parent imports them although they import the parent', () => {
+    const measured = measureHouse([
+      parseSource('packages/a/src/room/main.ts', "import './left/one.ts'\n"),
+      parseSource('packages/a/src/room/shared.ts', 'export {}\n'),
+      parseSource('packages/a/src/room/left/one.ts', "import '../shared.ts'\n"),
+    ])
+    expect(measured.twoWayFolders.map(({ folders }) => folders)).toEqual([
+      ['packages/a/src/room/.', 'packages/a/src/room/left'],
+    ])
+    expect(measured.cycles).toEqual([])
+  })
+
+  it('counts silent catches, and fields and methods of classes', () => {
+    const fields = Array.from({ length: 11 }, (_, i) => `  #f${i} = ${i}`)
+    const large = ['class Large {', ...fields, '  constructor(readonly a: 1, private b: 2, c: 3) {}', '  m() {}', '}']
+    const measured = measureHouse([
+      parseSource('packages/a/src/room/large.ts', large.join('\n')),
+      parseSource(
+        'packages/a/src/room/quiet.ts',
+        'p.catch(() => undefined)\np.catch(() => {})\np.catch((e) => log(e))\np.then(() => undefined)\n',
+      ),
+    ])
+    expect(measured.largeClasses).toEqual([
+      { name: 'Large', path: 'packages/a/src/room/large.ts', line: 1, lines: 15, fields: 13, methods: 1 },
+    ])
+    expect(measured.silentCatches.count).toBe(2)
+  })
+
+  it('finds what loads the MCP SDK at run time, which types do not', () => {
+    const measured = measureHouse([
+      parseSource('packages/a/src/one.ts', "import type { Client } from '@modelcontextprotocol/client'\n"),
+      parseSource('packages/a/src/two.ts', "import { Client, type X } from '@modelcontextprotocol/client'\n"),
+      parseSource('packages/a/src/three.ts', "export const load = () => import('@modelcontextprotocol/server')\n"),
+    ])
+    expect(measured.sdkImports).toEqual(['packages/a/src/two.ts', 'packages/a/src/three.ts'])
+  })
+
   it('reports measures that became worse', () => {
     const measures = [{ name: 'x', label: 'x per line', value: 5, goal: 4 }]
     expect(findRegressions(measures, { x: 5 })).toEqual([])

@@ -34,6 +34,7 @@ for (const name of PACKAGES) {
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
 }
 await buildLibrary(join(repository, 'packages/foldout'))
+await buildFleet(join(repository, 'packages/foldout-fleet'))
 await buildProgram(join(repository, 'packages/foldout-mcp'))
 await buildPage(join(repository, 'packages/foldout-mcp/page'))
 if (!process.exitCode) {
@@ -68,6 +69,11 @@ async function buildLibrary(folder) {
   // Threads do not have to share classes.
   for (const [name, file] of Object.entries(WORKERS))
     await bundle(folder, { [name]: join(folder, file) }, { codeSplitting: false })
+}
+
+async function buildFleet(folder) {
+  writeDeclarations(folder)
+  await bundle(folder, Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file])), {}, 'node')
 }
 
 /** Builds the program and the public entries. */

@@ -4,12 +4,13 @@ import { basename, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
-export const PACKAGES = ['foldout', 'foldout-mcp']
+export const PACKAGES = ['foldout', 'foldout-fleet', 'foldout-mcp']
 
 /** Subpaths that differ from the name of their file. */
 const SUBPATHS = new Map([
   ['index', '.'],
   // Named after its content, because entry names are unique across all packages.
+  ['fleet', '.'],
   ['gateway', '.'],
   ['testing-suites', './testing/suites'],
 ])

@@ -27,13 +27,13 @@ const stated = [...specification.matchAll(/^- \*\*(R\d+)\*\* (.*)$/gm)].map((mat
   text: match[2]!,
 }))
 
-const [report] = process.argv.slice(2)
-const tests = report === undefined ? listTests() : readReport(report)
+const reports = process.argv.slice(2)
+const tests = reports.length === 0 ? listTests() : reports.flatMap(readReport)
 
 /** Asks vitest for the names of all tests, which loads every test file. */
 function listTests(): readonly ListedTest[] {
   const vitest = `${root}/node_modules/vitest/vitest.mjs`
-  const { stdout, stderr, status } = spawnSync(process.execPath, [vitest, 'list', '--json'], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [vitest, 'list', '--json', '--mode', 'all'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
@@ -45,7 +45,7 @@ function listTests(): readonly ListedTest[] {
   return JSON.parse(stdout.slice(stdout.indexOf('['))) as readonly ListedTest[]
 }
 
-/** Takes the names from the report of the last run. Only tests that passed count. */
+/** Takes the names from the report of a run. Only tests that passed count. */
 function readReport(file: string): readonly ListedTest[] {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as RunReport
   return testResults.flatMap(({ name, assertionResults }) =>

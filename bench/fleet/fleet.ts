@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { join } from 'node:path'
-import { createPostgresStore } from 'foldout/postgres'
+import { createPostgresStore } from 'foldout-fleet'
 import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../test/postgres/server.ts'
 import { median } from '../measure.ts'

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import { definePrompt, defineSection, defineTool, ok } from 'foldout'
 import { chatAdapter } from 'foldout/adapter'
-import { createDbosEngine, defineRun, startRun } from 'foldout/dbos'
-import { createPostgresStore } from 'foldout/postgres'
+import { defineRun, startRun } from 'foldout/durable'
+import { createDbosEngine, createPostgresStore } from 'foldout-fleet'
 import pg from 'pg'
 
 /** @type {{ url: string, machine: string, mode: 'foldout' | 'dbos', turns: number, pauseMs: number }} */

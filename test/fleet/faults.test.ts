@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPostgresStore } from 'foldout/postgres'
+import { createPostgresStore } from 'foldout-fleet'
 import type { SessionStore } from 'foldout/session'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'

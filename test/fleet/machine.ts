@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { join } from 'node:path'
-import type { DbosQueueLimits } from 'foldout/dbos'
+import type { DbosQueueLimits } from 'foldout-fleet'
 
 export interface MachineSettings {
   readonly url: string

@@ -1,6 +1,6 @@
 import { definePrompt, defineSection, defineTool, ok, openSession, runAgent } from 'foldout'
-import { createLocalEngine, defineRun, startRun } from 'foldout/dbos'
-import { createPostgresStore } from 'foldout/postgres'
+import { createLocalEngine, defineRun, startRun } from 'foldout/durable'
+import { createPostgresStore } from 'foldout-fleet'
 import { callsAll, says, scriptedAdapter } from 'foldout/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

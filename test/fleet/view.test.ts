@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openFleet, type Fleet } from 'foldout/dbos'
+import { openFleet, type Fleet } from 'foldout-fleet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { startMachine, type MachineSettings, type TestMachine } from './machine.ts'

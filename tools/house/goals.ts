@@ -1,5 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+import { LARGE_CLASS, LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+
+/** The adapters for people who bring an SDK client, server or transport. */
+const SDK_ADAPTERS = 2
 
 /** A measure that may only get smaller. */
 export interface Measure {
@@ -24,7 +27,22 @@ export function getMeasures(house: House): readonly Measure[] {
     },
     { name: 'longFiles', label: `files over ${LONG_FILE} lines`, value: house.longFiles.length, goal: 0 },
     { name: 'nonNullPerKiloLine', label: 'non-null `!` per kLoC', value: house.nonNull.perKiloLine, goal: 4 },
-    { name: 'ternariesPerKiloLine', label: 'ternaries per kLoC', value: house.ternaries.perKiloLine },
+    { name: 'ternariesPerKiloLine', label: 'ternaries per kLoC', value: house.ternaries.perKiloLine, goal: 18 },
+    { name: 'silentCatches', label: 'promises with a silent catch', value: house.silentCatches.count, goal: 0 },
+    {
+      name: 'largeClasses',
+      label: `classes over ${LARGE_CLASS.lines} lines, ${LARGE_CLASS.fields} fields or ${LARGE_CLASS.methods} methods`,
+      value: house.largeClasses.length,
+      goal: 0,
+    },
+    { name: 'twoWayFolders', label: 'folder pairs that import each other', value: house.twoWayFolders.length, goal: 0 },
+    { name: 'cycles', label: 'import cycles, including types', value: house.cycles.length, goal: 5 },
+    {
+      name: 'sdkImports',
+      label: 'files that load the MCP SDK at run time',
+      value: house.sdkImports.length,
+      goal: SDK_ADAPTERS,
+    },
     { name: 'ofNames', label: 'functions named …Of', value: house.named.ofs.length },
     { name: 'participleNames', label: 'functions named by a participle', value: house.named.participles.length },
     {

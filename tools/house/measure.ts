@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { listPublicExports, type PublicExport } from './exports.ts'
-import { countSyntax, type NamedFunction } from './functions.ts'
+import { countSyntax, type ClassSize, type NamedFunction } from './functions.ts'
+import { findCycles, findPackageImports, findTwoWayFolders, type FolderPair } from './graph.ts'
 import { endsInOf, isParticiple } from './names.ts'
 import { getDynamicTargets, getImportTargets, isEntry, isSuite, resolveImport, type Source } from './sources.ts'
 
@@ -8,6 +9,9 @@ export const LONG_FUNCTION = 80
 export const LONG_FILE = 400
 export const SMALL_FILE = 60
 export const LARGE_FOLDER = 15
+export const LARGE_CLASS = { lines: 250, fields: 12, methods: 20 }
+/** The official SDK of MCP. The packages load it only for people who bring one of its objects. */
+const MCP_SDK = '@modelcontextprotocol/'
 
 interface Sized {
   readonly path: string
@@ -31,6 +35,13 @@ export interface House {
   readonly longFunctions: readonly NamedFunction[]
   readonly nonNull: PerFile
   readonly ternaries: PerFile
+  readonly silentCatches: PerFile
+  /** Classes over one of the limits of `LARGE_CLASS`. */
+  readonly largeClasses: readonly ClassSize[]
+  readonly twoWayFolders: readonly FolderPair[]
+  readonly cycles: readonly (readonly string[])[]
+  /** Files that load the MCP SDK at run time. */
+  readonly sdkImports: readonly string[]
   /** Named functions by the kind of name they should not have. */
   readonly named: {
     readonly count: number
@@ -81,6 +92,14 @@ export function measureHouse(all: readonly Source[], under = ''): House {
       counted.map(({ path, ternaries }) => ({ path, count: ternaries })),
       lines,
     ),
+    silentCatches: sumUp(
+      counted.map(({ path, silentCatches }) => ({ path, count: silentCatches })),
+      lines,
+    ),
+    largeClasses: counted.flatMap(({ classes }) => classes).filter(isLargeClass),
+    twoWayFolders: findTwoWayFolders(sources),
+    cycles: findCycles(sources),
+    sdkImports: findPackageImports(sources, MCP_SDK),
     named: {
       count: named.length,
       ofs: named.filter(({ name }) => endsInOf(name)),
@@ -93,6 +112,10 @@ export function measureHouse(all: readonly Source[], under = ''): House {
     smallFiles: findSmallFiles(all).filter(({ path }) => path.startsWith(under)),
     largeFolders: findLargeFolders(sources),
   }
+}
+
+function isLargeClass({ lines, fields, methods }: ClassSize): boolean {
+  return lines > LARGE_CLASS.lines || fields > LARGE_CLASS.fields || methods > LARGE_CLASS.methods
 }
 
 function getLongest(sources: readonly Source[]): Sized {

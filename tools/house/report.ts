@@ -1,9 +1,11 @@
-import type { NamedFunction } from './functions.ts'
+import type { ClassSize, NamedFunction } from './functions.ts'
+import type { FolderPair } from './graph.ts'
 import { getMeasures, type Ratchet } from './goals.ts'
 import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
 
 /** How many rows of a long list are printed without `--all`. */
 const MOST_ROWS = 12
+const LABEL_WIDTH = 50
 
 export interface ReportOptions {
   /** Every row of every list. */
@@ -25,6 +27,19 @@ export function formatReport(house: House, options: ReportOptions): string {
     formatList(`Functions over ${LONG_FUNCTION} lines`, house.longFunctions.map(formatFunction), limit),
     formatList('Most `!`', house.nonNull.files.map(formatCount), limit),
     formatList('Most ternaries', house.ternaries.files.map(formatCount), limit),
+    formatList('Silent catches', house.silentCatches.files.map(formatCount), limit),
+    formatList('Large classes', house.largeClasses.map(formatClass), limit),
+    formatList('Folders that import each other', house.twoWayFolders.map(formatPair), limit),
+    formatList(
+      'Import cycles',
+      house.cycles.map((files) => `${String(files.length).padStart(5)}  ${files.join(', ')}`),
+      limit,
+    ),
+    formatList(
+      'Files that load the MCP SDK',
+      house.sdkImports.map((path) => `  ${path}`),
+      limit,
+    ),
     formatList('Named …Of', house.named.ofs.map(formatFunction), limit),
     formatList('Named by a participle', house.named.participles.map(formatFunction), limit),
     options.isWhole ? formatEntries(house) : '',
@@ -57,9 +72,9 @@ function formatTable(house: House, { isWhole, ratchet }: ReportOptions): string 
   const rows = measures.map(({ name, label, value, goal }) => {
     const aim = goal === undefined ? '' : `goal ${goal}${value > goal ? '' : ', met'}`
     const reached = isWhole ? `ratchet ${ratchet[name] ?? '-'}` : ''
-    return `${label.padEnd(46)}${String(value).padStart(6)}  ${aim.padEnd(12)}  ${reached}`.trimEnd()
+    return `${label.padEnd(LABEL_WIDTH)}${String(value).padStart(6)}  ${aim.padEnd(12)}  ${reached}`.trimEnd()
   })
-  return [...sizes.map(([label, value]) => `${label.padEnd(46)}  ${value}`), ...rows].join('\n')
+  return [...sizes.map(([label, value]) => `${label.padEnd(LABEL_WIDTH)}  ${value}`), ...rows].join('\n')
 }
 
 function formatShare({ named }: House, kind: 'ofs' | 'participles'): string {
@@ -75,6 +90,14 @@ function formatEntries({ entries }: House): string {
 
 function formatFunction({ name, path, line, lines }: NamedFunction): string {
   return `${String(lines).padStart(5)}  ${name || '(anonymous)'}  ${path}:${line}`
+}
+
+function formatClass({ name, path, line, lines, fields, methods }: ClassSize): string {
+  return `${String(lines).padStart(5)}  ${name}  ${fields} fields, ${methods} methods  ${path}:${line}`
+}
+
+function formatPair({ folders, examples }: FolderPair): string {
+  return [`  ${folders.join(' ↔ ')}`, ...examples.map((example) => `      ${example}`)].join('\n')
 }
 
 function formatCount({ path, count }: { readonly path: string; readonly count: number }): string {

@@ -14,7 +14,7 @@ export interface Source {
   readonly comments: readonly Comment[]
 }
 
-const SOURCE = /^packages\/[\w-]+\/src\/.*(?<!\.test|\.fixtures)\.ts$/
+const SOURCE = /^packages\/[\w-]+\/(page\/)?src\/.*(?<!\.test|\.fixtures)\.tsx?$/
 /** Generated, so its length and style do not count. */
 const GENERATED = /\/word-vectors\.ts$/
 const SUITE = /\/testing\/(.*\/)?([\w-]+-)?suites?(\/|\.ts$)/

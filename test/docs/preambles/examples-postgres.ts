@@ -1,5 +1,5 @@
 import postgres from 'pg'
-import type { PostgresPool } from 'foldout/postgres'
+import type { PostgresPool } from 'foldout-fleet'
 
 export const pg = postgres
 export declare const pool: PostgresPool

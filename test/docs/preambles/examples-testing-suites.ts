@@ -1,5 +1,5 @@
 import type { DisclosureStrategy } from 'foldout'
-export { createLocalEngine } from 'foldout/dbos'
+export { createLocalEngine } from 'foldout/durable'
 import type { SessionStore } from 'foldout/session'
 import { says, scriptedAdapter } from 'foldout/testing'
 import type { DisclosureExpectations, ModelPeer, ModelStep } from 'foldout/testing/suites'

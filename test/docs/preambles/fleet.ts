@@ -1,5 +1,5 @@
 import { createMemoryStore, definePrompt, defineSection } from 'foldout'
-import { createLocalEngine, defineRun, type DurableRun } from 'foldout/dbos'
+import { createLocalEngine, defineRun, type DurableRun } from 'foldout/durable'
 import { says, scriptedAdapter } from 'foldout/testing'
 
 const role = defineSection({ key: 'role', title: 'Role', template: 'You help customers.' })

@@ -12,8 +12,13 @@ export interface CallOptions extends ServerOptions {
 }
 
 /** `foldout call <tool>`: runs one tool and prints its result. Returns the exit code. */
-export async function callTool(tool: string, options: CallOptions, surroundings: Surroundings): Promise<number> {
-  const args = readJsonObject('--args', options.args)
+export async function callTool(
+  tool: string,
+  pairs: readonly string[],
+  options: CallOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const args = { ...readJsonObject('--args', options.args), ...Object.fromEntries(pairs.map(readPair)) }
   const { stdout, stderr, signal, env } = surroundings
   return withServers({ ...options, quiet: true }, surroundings, async ({ catalog, failed }) => {
     await refuseUnknown(tool, catalog, failed.length > 0)
@@ -34,6 +39,18 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
     stream.write(options.json || (stream === stdout && stream.isTTY !== true) ? text : toSafeLines(text))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
+}
+
+/** Reads `name=value`. A value that is JSON is used as such: `limit=3` is a number, `city=Oslo` a text. */
+function readPair(text: string): readonly [string, unknown] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UsageError(`'${text}' is not an argument. Write name=value, or use --args '{"name": "value"}'.`)
+  const value = text.slice(at + 1)
+  try {
+    return [text.slice(0, at), JSON.parse(value)]
+  } catch {
+    return [text.slice(0, at), value]
+  }
 }
 
 /** A tool that does not exist is a mistake in the command, unless it may belong to a server that has failed. */

@@ -1,4 +1,3 @@
-import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
@@ -6,12 +5,12 @@ import { EXIT } from './exit-codes.ts'
 import {
   createServerFilter,
   describeUnapproved,
-  getConfigFiles,
   getGatewayOptions,
   noteFailure,
   type ServerOptions,
   type Surroundings,
 } from './session.ts'
+import { openConfig } from './trust/trust.ts'
 import { createProgress } from './progress.ts'
 import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
 
@@ -43,7 +42,7 @@ export async function examineServers(options: ServerOptions, surroundings: Surro
 
 async function examine(options: ServerOptions, surroundings: Surroundings): Promise<Examination> {
   const { env, signal } = surroundings
-  const config = await readGatewayConfig(getConfigFiles(options))
+  const { config } = await openConfig(options, surroundings)
   const reported: { readonly server: string | undefined; readonly message: string }[] = []
   const begun = performance.now()
   const times = new Map<string, number>()
@@ -148,6 +147,8 @@ function formatAll({ servers, problems: others }: Examination, { stdout, env }: 
     return [head, ...indent(problems)]
   })
   if (servers.length === 0) lines.push('The configuration has no servers.')
+  const working = servers.filter(({ isWorking }) => isWorking).length
   if (others.length > 0) lines.push(style('yellow', 'Other problems:'), ...indent(others))
+  if (servers.length > 1) lines.push(`${working} of ${formatCount(servers.length, 'server')} work.`)
   return `${lines.join('\n')}\n`
 }

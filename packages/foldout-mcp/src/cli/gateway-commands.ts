@@ -53,14 +53,19 @@ const addCall: AddCommands = (program, surroundings, finish) => {
   addServerOptions(program.command('call'), { timeout: CALL_TIMEOUT })
     .description('run one tool')
     .argument('<tool>', 'the tool’s name, as shown by foldout tools')
+    .argument('[name=value...]', 'arguments of the tool; a value that is JSON is used as such')
     .option('-a, --args <json>', 'the tool’s arguments, as a JSON object')
     .addHelpText(
       'after',
-      formatExamples(`foldout call get_forecast --args '{"city": "Oslo"}'`, 'foldout call weather/get_forecast --json'),
+      formatExamples(
+        'foldout call get_forecast city=Oslo days=3',
+        `foldout call get_forecast --args '{"city": "Oslo"}'`,
+        'foldout call weather/get_forecast --json',
+      ),
     )
-    .action(async (tool: string, options: CallOptions) => {
+    .action(async (tool: string, pairs: readonly string[], options: CallOptions) => {
       const { callTool } = await import('./call.ts')
-      finish(await callTool(tool, options, surroundings))
+      finish(await callTool(tool, pairs, options, surroundings))
     })
 }
 

@@ -52,7 +52,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const
 /** The `foldout` program: reads the command line, runs a command and exits with its code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController()
-  const interrupt = (): void => stop.abort()
+  let isInterrupted = false
+  const interrupt = (signal: NodeJS.Signals): void => {
+    isInterrupted ||= signal === 'SIGINT'
+    stop.abort()
+  }
   for (const signal of SIGNALS) process.on(signal, interrupt)
   const { stdout, stderr, env } = process
   let lost: Error | undefined
@@ -71,12 +75,25 @@ export async function main(argv: readonly string[]): Promise<void> {
     signal: stop.signal,
     version: readVersion(),
     releaseOutput: own.release,
+    ...(process.stdin.isTTY && stderr.isTTY && { confirm: (question: string) => confirm(question, stop.signal) }),
   })
   own.release()
   await flush(stdout, stop.signal)
   if (lost) stderr.write(`The output could not be written: ${toLine(lost.message)}\n`)
   await flush(stderr, stop.signal)
-  process.exit(lost ? EXIT.failed : code)
+  if (lost) process.exit(EXIT.failed)
+  process.exit(isInterrupted && code === EXIT.failed ? EXIT.interrupted : code)
+}
+
+/** Asks on the terminal. Standard output may belong to a program that reads it. Only a yes is a yes. */
+async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^\s*y(?:es)?\s*$/i.test(await terminal.question(`${question} [y/N] `, { signal }))
+  } finally {
+    terminal.close()
+  }
 }
 
 /** Runs one command. Never throws: failures go to standard error and into the exit code. */

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
 import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import type { Surroundings } from './session.ts'
+import { TRUST_OPTION } from './trust/option.ts'
 
 /** Adds commands to the program. A command passes its exit code to `finish`. */
 export type AddCommands = (program: Command, surroundings: Surroundings, finish: (code: number) => void) => void
@@ -16,6 +17,7 @@ export function addServerOptions(command: Command, { timeout = TIMEOUT } = {}): 
       'a file with mcpServers; repeatable (default: foldout.config.ts, foldout.config.json or .mcp.json)',
       collect,
     )
+    .option(...TRUST_OPTION)
     .option('-p, --preset <name>', 'use only this preset from the configuration')
     .option('--cache <folder>', 'where to keep the servers’ tools between starts')
     .option('--store <url>', 'a database that gateways share, postgres://…, instead of files')

@@ -1,7 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../gateway/config/definition.ts'
-import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { readVersion } from '../gateway/surroundings.ts'
@@ -11,14 +10,8 @@ import type { OnTraffic } from '../gateway/traffic/traffic.ts'
 import type { GatewayPage } from './inspect/gateway-page.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
 import { EXIT } from './exit-codes.ts'
-import {
-  createReporter,
-  findEncoder,
-  getConfigFiles,
-  getGatewayOptions,
-  type EncoderOptions,
-  type Surroundings,
-} from './session.ts'
+import { createReporter, findEncoder, getGatewayOptions, type EncoderOptions, type Surroundings } from './session.ts'
+import { openConfig } from './trust/trust.ts'
 import { formatCount, toLine, formatSentences, type Stream } from './text.ts'
 
 export interface ServeOptions extends EncoderOptions {
@@ -48,11 +41,10 @@ const MEMORY_FLAGS = ['--heap-growing-percent=30', '--semi-space-growth-factor=1
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stdout, stderr } = surroundings
   for (const flag of MEMORY_FLAGS) setFlagsFromString(flag)
-  const files = getConfigFiles(options)
+  const { files, config, reread } = await openConfig(options, surroundings)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
   const onProblem = (message: string): void => report({ type: 'problem', server: undefined, message })
-  const config = await readGatewayConfig(files)
   let started: Gateway | undefined
   const hide = (text: string): string => started?.hideSecrets(text) ?? ''
   const recorder = options.record === undefined ? undefined : await startRecorder(options.record, hide, onProblem)
@@ -67,7 +59,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   })
   started = gateway
   const onApplied = (): void => void stderr.write('The new configuration is in use.\n')
-  const stopWatching = watchConfig(files, gateway, { onApplied, onProblem })
+  const stopWatching = watchConfig(files, gateway, { reread, onApplied, onProblem })
   if (page) stderr.write(`Inspector: ${await page.open(gateway, files.join(', '))}\n`)
   try {
     const ends = [untilStopped(signal)]
@@ -161,15 +153,21 @@ function untilStopped(signal: AbortSignal): Promise<void> {
   })
 }
 
+interface Watching {
+  reread(): Promise<GatewayConfig>
+  onApplied(): void
+  onProblem(message: string): void
+}
+
 /** Applies changes to the files while the gateway runs. Polls, because editors replace files in many ways. */
 function watchConfig(
   files: readonly string[],
   gateway: Gateway,
-  { onApplied, onProblem }: { onApplied(): void; onProblem(message: string): void },
+  { reread, onApplied, onProblem }: Watching,
 ): () => void {
   const apply = async (): Promise<void> => {
     try {
-      await gateway.update(await readGatewayConfig(files))
+      await gateway.update(await reread())
       onApplied()
     } catch (error) {
       onProblem(`The new configuration was rejected, and the old one stays in use: ${(error as Error).message}`)

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Catalog, Encoder } from 'foldout/catalog'
 import type { MiniLm } from 'foldout/minilm'
-import { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
-import { DEFAULT_CONFIGS } from '../gateway/config/own-entry.ts'
-import { readGatewayConfig } from '../gateway/config/read-config.ts'
+import type { GatewayConfig } from '../gateway/config/config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
 import { dropUndefined } from '../gateway/fields.ts'
@@ -12,6 +9,7 @@ import { includesServer } from '../gateway/serve/view.ts'
 import { getCacheFolder } from '../gateway/surroundings.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { openConfig, type ConfigOptions } from './trust/trust.ts'
 import { createStyler, formatCount, toLine, toLines, wrapWhole, type Stream } from './text.ts'
 
 /** The environment of a command. Tests pass their own. */
@@ -21,13 +19,14 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
   readonly version: string
+  /** Asks the user a question on the terminal. Missing if there is nobody to ask. */
+  confirm?(question: string): Promise<boolean>
   /** Lets others write to standard output, which this program otherwise keeps for itself. */
   releaseOutput?(): void
 }
 
 /** The options of every command that connects to servers. */
-export interface ServerOptions {
-  readonly config?: readonly string[]
+export interface ServerOptions extends ConfigOptions {
   readonly preset?: string
   readonly cache?: string
   /** The database that gateways share. */
@@ -64,7 +63,7 @@ export async function withServers<Result>(
   embed?: Encoder,
 ): Promise<Result> {
   const { signal, env, stderr } = surroundings
-  const config = await readGatewayConfig(getConfigFiles(options))
+  const { config } = await openConfig(options, surroundings)
   const progress = createProgress(surroundings, options)
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
   const isIncluded = createServerFilter(config, options)
@@ -108,26 +107,6 @@ export function getGatewayOptions(
 ): GatewayOptions {
   const timeoutMs = timeout === undefined ? undefined : timeout * 1_000
   return { env, ...dropUndefined({ cache, store, timeoutMs, isFresh: refresh }) }
-}
-
-/** Whether the user named a file, or one with a default name exists. */
-export function hasConfigFile({ config = [] }: Pick<ServerOptions, 'config'>): boolean {
-  return config.length > 0 || DEFAULT_CONFIGS.some((file) => existsSync(file))
-}
-
-/** The files the user named, or else the first existing file with a default name. */
-export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): readonly string[] {
-  if (config.length > 0) return config
-  const found = DEFAULT_CONFIGS.find((file) => existsSync(file))
-  if (found !== undefined) return [found]
-  throw new UsageError(
-    [
-      `There is no ${DEFAULT_CONFIGS.slice(0, -1).join(', ')} or ${DEFAULT_CONFIGS.at(-1)} in this folder. To create one:`,
-      '  foldout import                        imports the servers of your MCP clients',
-      '  foldout add <name> -- <command>       adds a server',
-      'Or name the file that lists your MCP servers: --config <file>',
-    ].join('\n'),
-  )
 }
 
 async function openSession(

@@ -1,17 +1,14 @@
-import { existsSync } from 'node:fs'
-import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayConfig } from '../gateway/config/config.ts'
 import { createSecrets } from '../gateway/policy/secrets/secrets.ts'
 import type { GatewayStore } from '../gateway/store/contract.ts'
 import { fillStore, openStore, type StoreSettings } from '../gateway/store/open.ts'
-import { DEFAULT_CONFIGS } from '../gateway/config/own-entry.ts'
 import type { Surroundings } from './session.ts'
 import { toLine } from './text.ts'
+import { openOwnConfig, type ConfigOptions } from './trust/trust.ts'
 
 /** The store a command works with. */
-export interface StoreOptions {
+export interface StoreOptions extends ConfigOptions {
   readonly store?: string
-  readonly config?: readonly string[]
   /** The folder with the user's decisions. */
   readonly data?: string
 }
@@ -26,7 +23,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const { env, stderr } = surroundings
   const isNamed = options.store !== undefined || options.data !== undefined
-  const config = isNamed && !options.config ? undefined : await findConfig(options)
+  const config = isNamed && !options.config ? undefined : await openOwnConfig(options, surroundings)
   const secrets = createSecrets()
   const given = options.store ?? (options.data === undefined ? config?.store : undefined)
   const settings = fillStore(given, { env, root: process.cwd() }, secrets)
@@ -41,9 +38,4 @@ export async function withStore<Result>(
   } finally {
     await store.close()
   }
-}
-
-async function findConfig({ config = [] }: StoreOptions): Promise<GatewayConfig | undefined> {
-  const found = config.length > 0 ? config : DEFAULT_CONFIGS.filter((file) => existsSync(file)).slice(0, 1)
-  return found.length === 0 ? undefined : readGatewayConfig(found)
 }

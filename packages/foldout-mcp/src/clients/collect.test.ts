@@ -44,6 +44,7 @@ describe.each(CLIENTS)('R52: $name', (client) => {
     expect(servers).toEqual([
       {
         source: { client: client.name, file, name: 'mine' },
+        scope: 'user',
         definition: { command: 'srv', args: ['--port', '1'] },
         notes: [],
       },
@@ -55,6 +56,7 @@ describe('R52: many servers', () => {
   const list = (count: number, create: (i: number) => object) =>
     Array.from({ length: count }, (_, i) => ({
       source: { client: 'cursor', file: '', name: `s${i}` },
+      scope: 'user' as const,
       definition: { command: 'x', ...create(i) },
       notes: [],
     }))
@@ -403,6 +405,7 @@ describe('R52: entries of clients', () => {
 describe('R52: servers of several clients', () => {
   const found = (client: string, name: string, definition: object): Found['servers'][number] => ({
     source: { client, file: `/${client}`, name },
+    scope: 'user',
     definition,
     notes: [],
   })

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
+import type { CheckText } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { ClientDescription, Scope } from './client.ts'
 import { getEntries, listNameless, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
@@ -21,6 +22,8 @@ export interface Source {
 
 export interface FoundServer {
   readonly source: Source
+  /** Whose file it comes from: the user's, or a project's. What a project says is never mixed with what is the user's. */
+  readonly scope: Scope
   readonly definition: ServerDefinition
   readonly notes: readonly string[]
   /** Where the user has switched it off, if not in its entry. */
@@ -36,11 +39,12 @@ export interface Found {
   readonly problems: readonly { readonly client: string; readonly file: string; readonly message: string }[]
 }
 
-/** Reads the servers of all given clients. A file that several clients share is read once. */
+/** Reads the servers of all given clients. A file that several clients share is read once. Files of a project are checked first. */
 export async function collectServers(
   clients: readonly ClientDescription[],
   scopes: readonly Scope[],
   where: Whereabouts,
+  check?: CheckText,
 ): Promise<Found> {
   const seen = new Set<string>()
   const found: Found[] = []
@@ -51,7 +55,7 @@ export async function collectServers(
         const real = await realpath(file).catch(() => file)
         if (seen.has(real)) continue
         seen.add(real)
-        found.push(await readClientFile(client, { file, scope, scopes, where, findSwitch }))
+        found.push(await readClientFile(client, { file, scope, scopes, where, findSwitch, check }))
       }
     }
   }
@@ -63,11 +67,13 @@ export async function collectServers(
 }
 
 async function readClientFile(client: ClientDescription, reading: Reading): Promise<Found> {
-  const { file } = reading
+  const { file, scope, check } = reading
   try {
     const { text = '' } = await findFile(file)
     const root = (await loadFormat(getFormat(client, file))).parse(text)
-    return readServers(client, root, reading)
+    const found = readServers(client, root, reading)
+    if (scope === 'project' && found.servers.length > 0) await check?.(file, text)
+    return found
   } catch (error) {
     const message = error instanceof FileError ? `it ${error.reason}` : (error as Error).message
     return { servers: [], skipped: [], problems: [{ client: client.name, file, message }] }
@@ -87,6 +93,7 @@ interface Reading {
   readonly scopes: readonly Scope[]
   readonly where: Whereabouts
   readonly findSwitch: FindSwitch
+  readonly check: CheckText | undefined
 }
 
 function readServers(client: ClientDescription, root: unknown, reading: Reading): Found {
@@ -102,7 +109,7 @@ function readServers(client: ClientDescription, root: unknown, reading: Reading)
     const read = readEntry(entry, getOrigin(root, { client, scope: own, where }))
     if ('reason' in read) found.skipped.push({ source, reason: read.reason })
     else if (isFoldout(read.definition)) found.skipped.push({ source, reason: 'it is Foldout itself' })
-    else found.servers.push({ source, ...switchOff(read, findSwitch(name, scope)) })
+    else found.servers.push({ source, scope, ...switchOff(read, findSwitch(name, scope)) })
   }
   for (const { path, isList = false } of client.maps)
     for (const place of isList ? listNameless(root, path) : [])
@@ -148,6 +155,8 @@ export interface MergedServer {
   readonly notes: readonly string[]
   /** Whether the configuration already had it. */
   readonly isKnown: boolean
+  /** Whose it is. What the configuration already had is the user's. */
+  readonly scope: Scope
 }
 
 /**
@@ -162,22 +171,24 @@ export function mergeServers(
   const findName = createNaming(merged)
   const launches = createLaunchIndex(merged)
   for (const [name, definition] of known) {
-    merged.set(name, { name, definition, sources: [], notes: [], isKnown: true })
+    merged.set(name, { name, definition, sources: [], notes: [], isKnown: true, scope: 'user' })
     launches.add(name, definition)
   }
-  for (const { source, definition, notes: own, offIn } of found) {
+  // The user's servers come first, so that no server of a project takes the name of one.
+  const ordered = [...found.filter(({ scope }) => scope === 'user'), ...found.filter(({ scope }) => scope !== 'user')]
+  for (const { source, scope, definition, notes: own, offIn } of ordered) {
     const notes = offIn === undefined ? own : [...own, `${OFF} ${offIn}`]
-    const same = launches.find(definition)
+    const same = launches.find(definition, scope)
     if (same) {
       const both = { ...same, sources: [...same.sources, source], notes: [...new Set([...same.notes, ...notes])] }
       // Keep what the user wrote.
-      if (!same.isKnown) both.definition = combine(same.definition, definition)
+      if (!same.isKnown && same.scope === scope) both.definition = combine(same.definition, definition)
       // Another client has it switched on.
       if (!both.definition.disabled) both.notes = both.notes.filter((note) => !note.startsWith(OFF))
       merged.set(same.name, both)
     } else {
       const name = findName(source.name)
-      merged.set(name, { name, definition, sources: [source], notes, isKnown: false })
+      merged.set(name, { name, definition, sources: [source], notes, isKnown: false, scope })
       launches.add(name, definition)
     }
   }
@@ -201,8 +212,11 @@ function createNaming(taken: ReadonlyMap<string, unknown>): (name: string) => st
 /** Finds servers by the way they are started, without comparing each one with all others. */
 interface LaunchIndex {
   add(name: string, definition: ServerDefinition): void
-  /** The server that an entry starts, too. Variables that only one of them sets are ignored. */
-  find(definition: ServerDefinition): MergedServer | undefined
+  /**
+   * The server that an entry starts, too. Variables that only one of them sets are ignored, but not between what is the user's and
+   * what comes from a project: a project's variable next to the user's token could send the token anywhere.
+   */
+  find(definition: ServerDefinition, scope: Scope): MergedServer | undefined
 }
 
 function createLaunchIndex(merged: ReadonlyMap<string, MergedServer>): LaunchIndex {
@@ -215,14 +229,16 @@ function createLaunchIndex(merged: ReadonlyMap<string, MergedServer>): LaunchInd
         else names.set(key, [name])
       }
     },
-    find(definition) {
+    find(definition, scope) {
       const near = names.get(toLaunchKey(definition))?.slice(0, MOST_COMPARED_SERVERS) ?? []
       const exact = names.get(toExactKey(definition))?.slice(0, 1) ?? []
       return [...near, ...exact]
         .flatMap((name) => merged.get(name) ?? [])
         .find(
           (server) =>
-            agree(server.definition.env, definition.env) && agree(server.definition.headers, definition.headers),
+            (server.isKnown || server.scope === scope || toExactKey(server.definition) === toExactKey(definition)) &&
+            agree(server.definition.env, definition.env) &&
+            agree(server.definition.headers, definition.headers),
         )
     },
   }

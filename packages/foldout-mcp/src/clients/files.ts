@@ -3,9 +3,9 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
+import { MAX_CONFIG_BYTES } from '../gateway/config/limits.ts'
 import { formatNumber } from '../gateway/fields.ts'
 import { retryIfInUse } from '../system/in-use.ts'
-import { MAX_CONFIG_BYTES } from './limits.ts'
 
 /** A file as it was found. */
 export interface FoundFile {

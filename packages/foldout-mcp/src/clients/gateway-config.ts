@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs'
 import { dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { EMPTY_CONFIG, findDefaultConfig } from '../gateway/config/own-entry.ts'
 import { findServerKey } from '../gateway/config/server-key.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { applyChanges, getEntries, isObject, loadFormat, type Path } from './documents/document.ts'
 import { checkWritable, findFile, replaceFile, type FoundFile } from './files.ts'
+import { hasSecrets } from './redact.ts'
 import type { State } from './state.ts'
-
-/** A new configuration. */
-const EMPTY = '{\n  "mcpServers": {}\n}\n'
 
 /** A change to a configuration. */
 export interface ConfigChange {
@@ -23,15 +22,22 @@ export interface ConfigChange {
 export function getConfigFile(named: string | undefined, folder: string): string {
   const program = join(folder, 'foldout.config.ts')
   if (named === undefined && existsSync(program)) checkJson(program)
-  return resolve(folder, named ?? 'foldout.config.json')
+  const file = resolve(folder, named ?? 'foldout.config.json')
+  checkJson(file)
+  return file
+}
+
+/** The file to change servers in: the one the user named, or the one in use in the folder, whose servers another one would hide. */
+export function getUsedConfigFile(named: string | undefined, folder: string): string {
+  return getConfigFile(named ?? findDefaultConfig(folder), folder)
 }
 
 /** The configuration that clients start the gateway with. The default names are tried first. */
 export function findConfigFile(named: string | undefined, folder: string, target: string): string {
   if (named !== undefined) return resolve(folder, named)
-  const usual = ['foldout.config.ts', 'foldout.config.json', '.mcp.json'].map((name) => join(folder, name))
   // The gateway cannot serve a file in which it is itself a server.
-  return usual.find((file) => existsSync(file) && resolve(file) !== resolve(target)) ?? getConfigFile(undefined, folder)
+  const usual = findDefaultConfig(folder, target)
+  return usual === undefined ? getConfigFile(undefined, folder) : join(folder, usual)
 }
 
 /** The servers of a configuration, as written. */
@@ -51,7 +57,7 @@ export async function changeConfig(
 ): Promise<ConfigChange | null> {
   checkJson(file)
   const found = await findFile(file)
-  const next = await planConfig(found.text ?? EMPTY, file, servers)
+  const next = await planConfig(found.text ?? EMPTY_CONFIG, file, servers)
   if (next === found.text) return null
   checkWritable(found)
   await state.keepBackup(found)
@@ -62,11 +68,6 @@ export async function changeConfig(
 /** A configuration without some servers. */
 export function cutServers(text: string, file: string, names: readonly string[]): Promise<string> {
   return planConfig(text, file, new Map(names.map((name) => [name, undefined])))
-}
-
-/** Whether nobody has written anything into a configuration since it was created. */
-export function isNewConfig(text: string): boolean {
-  return text.replaceAll(/\s/g, '') === EMPTY.replaceAll(/\s/g, '')
 }
 
 /**
@@ -129,6 +130,22 @@ async function readServers({ text }: FoundFile, file: string): Promise<ReadonlyM
 function getServerPath(root: unknown): Path {
   return [findServerKey(root) ?? 'mcpServers']
 }
+
+/**
+ * Refuses to write secrets of clients to a file that other users of the machine can read.
+ *
+ * @throws UsageError that says which servers have secrets, and what to do.
+ */
+export async function refuseShared(file: string, servers: ReadonlyMap<string, ServerDefinition>): Promise<void> {
+  const { path, text, mode } = await findFile(file)
+  const secret = [...servers].filter(([, definition]) => hasSecrets(definition)).map(([name]) => name)
+  if (process.platform === 'win32' || text === undefined || (mode & OTHERS_READ) === 0 || secret.length === 0) return
+  throw new UsageError(
+    `${path} was not changed, because other users of this machine can read it, and these servers have secrets: ${secret.join(', ')}. Make it private (chmod 600 ${path}), or name another file: --config <file>.`,
+  )
+}
+
+const OTHERS_READ = 0o044
 
 function checkJson(file: string): void {
   if (/^\.[cm]?[jt]s$/.test(extname(file)))

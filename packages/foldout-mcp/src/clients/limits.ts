@@ -1,6 +1,3 @@
-/** A client's configuration file larger than this is not read. */
-export const MAX_CONFIG_BYTES = 33_554_432
-
 /** How long a command waits for another command that changes the same file. */
 export const LOCK_TIMEOUT_MS = 10_000
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
 
 export const HIDDEN = '***'
@@ -20,6 +21,16 @@ export function hideSecrets(server: ServerDefinition): ServerDefinition {
     ...(auth && { auth: { ...auth, ...hideValues(pickSecrets(auth)) } }),
     ...(url !== undefined && { url: hideInUrl(url) }),
   }
+}
+
+/** Whether a server's settings contain a secret, and not only references to variables. */
+export function hasSecrets(server: ServerDefinition): boolean {
+  const env = Object.entries(server.env ?? {}).filter(
+    ([name, value]) => SECRET_NAME.test(name) || SECRET_VALUE.test(String(value)),
+  )
+  const told = { ...server, ...(server.env && { env: Object.fromEntries(env) }) }
+  const plain = { ...told, ...(told.args && { args: told.args.map(String) }) }
+  return !isDeepStrictEqual(hideSecrets(plain), plain)
 }
 
 function pickSecrets(auth: ServerAuthDefinition): Readonly<Record<string, unknown>> {

@@ -57,6 +57,14 @@ const configRecordSchema = object({
   servers: readonlyList(addedServerSchema),
 })
 
+/** A file of a folder whose content the user has trusted. */
+const trustedSchema = object({
+  file: string,
+  /** The hash of the content. */
+  content: string,
+})
+
+export type TrustedFile = Readonly<v.InferOutput<typeof trustedSchema>>
 export type MovedServer = Readonly<v.InferOutput<typeof movedServerSchema>>
 export type Receipt = Readonly<v.InferOutput<typeof receiptSchema>>
 export type AddedServer = Readonly<v.InferOutput<typeof addedServerSchema>>
@@ -76,6 +84,8 @@ export interface State {
   readonly receipts: Records<Receipt>
   /** What was done to configurations of gateways. */
   readonly configs: Records<ConfigRecord>
+  /** The files of folders that the user has trusted, with the content they had. */
+  readonly trusted: Records<TrustedFile>
   /** Backs up a file, if it exists. Returns the path of the backup. */
   keepBackup(found: FoundFile): Promise<string | undefined>
   /** Runs work while no other command can change the file. */
@@ -86,6 +96,7 @@ export function createState(folder: string): State {
   return {
     receipts: createRecords(folder, 'installed', receiptSchema),
     configs: createRecords(folder, 'configs', configRecordSchema),
+    trusted: createRecords(folder, 'trusted', trustedSchema),
     async keepBackup({ path, text }) {
       if (text === undefined) return undefined
       const place = await createPrivateFolder(folder, 'backups')

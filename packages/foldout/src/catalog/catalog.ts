@@ -12,7 +12,7 @@ import type { Catalog, CatalogOptions, CatalogSource } from './contract.ts'
 import type { CatalogEvent } from './events.ts'
 import { MAX_BROKEN, MAX_TOOLS } from './limits.ts'
 import { createLooseNames, type LooseNames } from './loose-names.ts'
-import { createNameTable } from './names.ts'
+import { createNameTable, isMetaToolName } from './names.ts'
 import { createTaker, type Preparation } from './search/backlog.ts'
 import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
@@ -96,7 +96,8 @@ class LiveCatalog implements Catalog {
   resolve(name: string): CatalogEntry | UnknownTool {
     const exact = this.#named(name)
     if (exact) return exact
-    const alike = this.#findAlike(name)
+    // A tool that only declares such a name would get calls that are meant for a meta tool.
+    const alike = isMetaToolName(name) ? [] : this.#findAlike(name)
     const declared = alike.filter((entry) => entry.declared === name)
     const meant = declared.length > 0 ? declared : alike
     const [only] = meant

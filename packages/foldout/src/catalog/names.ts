@@ -16,13 +16,21 @@ export const META_TOOL_NAMES = Object.freeze([
 
 const RESERVED: ReadonlySet<string> = new Set(META_TOOL_NAMES)
 const MAX_LENGTH = 64
+
+/** Whether a name belongs to a meta tool, even if this exposure does not have it. */
+export function isMetaToolName(name: string): boolean {
+  return RESERVED.has(name)
+}
+
 const HASH_LENGTH = 8
 
 /** Gets the name of a tool that depends only on the tool. */
 export function getQualifiedName(source: string | undefined, declared: string): string {
   // Escaped as in a JSON Pointer, so the last slash follows the source and no two tools share a name.
   const plain = declared.replaceAll('~', '~0').replaceAll('/', '~1')
-  return source === undefined ? plain : `${source}/${plain}`
+  if (source !== undefined) return `${source}/${plain}`
+  // Nothing but a meta tool is called by the name of one.
+  return isMetaToolName(plain) ? `/${plain}` : plain
 }
 
 /**

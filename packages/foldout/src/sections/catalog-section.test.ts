@@ -171,39 +171,30 @@ describe('a catalog in a section', () => {
     expect(answers(messages)[1]).toBe('Lamp a is at 1.')
   })
 
-  it('R44 adds a tool that was used through auto(), even in a nested section', async () => {
-    const { run, adapter, events } = setup([calls('use_tool', { name: 'measure_3' }), calls('measure_3'), says('.')], {
-      expose: auto(),
-      nested: true,
-    })
+  it.each([true, false])(
+    'R44 auto() decides once for each session, and use changes no list (dynamic: %s)',
+    async (dynamic) => {
+      const catalog = createCatalog([setLamp, listRooms, ...others])
+      const chosen: string[] = []
+      catalog.subscribe((event) => event.type === 'exposure/chosen' && chosen.push(event.reason))
+      const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
+      const { run, adapter } = setup([...steps, says('.')], { catalog, expose: auto(), dynamic })
+      const { messages } = await run()
+      expect(answers(messages)).toEqual(['1', '2', '3', '4', '5'])
+      // Once for the prompt, and once for the session.
+      expect(chosen).toEqual(['42 tools are too many to list.', '42 tools are too many to list.'])
+      expect(adapter.requests.at(-1)!.tools).toEqual(adapter.requests[0]!.tools)
+    },
+  )
+
+  it('R44 adds a tool to a nested section', async () => {
+    const { run, adapter, events } = setup(
+      [calls('get_tool_definition', { name: 'measure_3' }), calls('measure_3'), says('.')],
+      { expose: twoPhase(), nested: true },
+    )
     await run()
     expect(adapter.requests[1]!.tools.at(-1)).toBe('measure_3')
     expect(events).toContainEqual({ type: 'tools/injected', names: ['measure_3'], keys: ['home.tools.measure_3'] })
-  })
-
-  it('R44 decides once for each session, however many calls there are', async () => {
-    const catalog = createCatalog([setLamp, listRooms, ...others])
-    const chosen: string[] = []
-    catalog.subscribe((event) => event.type === 'exposure/chosen' && chosen.push(event.reason))
-    const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
-    const { run, adapter } = setup([...steps, says('.')], { catalog, expose: auto() })
-    await run()
-    // Once for the prompt, once for the session, and once when it turned out that tools can be added.
-    expect(chosen).toHaveLength(3)
-    expect(chosen[2]).toContain('lists again when it is notified')
-    expect(adapter.requests.at(-1)!.tools.slice(-5)).toEqual([1, 2, 3, 4, 5].map((number) => `measure_${number}`))
-  })
-
-  it('R44 stops offering tools to a conversation that cannot add them', async () => {
-    const catalog = createCatalog([setLamp, listRooms, ...others])
-    const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
-    const { run, adapter, catalog: used } = setup([...steps, says('.')], { catalog, expose: auto(), dynamic: false })
-    const chosen: string[] = []
-    used.subscribe((event) => event.type === 'exposure/chosen' && chosen.push(event.reason))
-    const { messages } = await run()
-    expect(answers(messages)).toEqual(['1', '2', '3', '4', '5'])
-    expect(adapter.requests.at(-1)!.tools).toEqual(adapter.requests[0]!.tools)
-    expect(chosen.at(-1)).toContain('does not list again')
   })
 
   it('R44 lists a small catalog in full', () => {

@@ -8,18 +8,20 @@ import { untilAborted } from '../../gateway/upstreams/connection.ts'
 import { loadFormat } from '../../clients/documents/document.ts'
 import { findFile } from '../../clients/files.ts'
 import { getFolderNeeded } from '../../clients/entries.ts'
-import { changeConfig, getConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
+import { changeConfig, getUsedConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
 import { getStateFolder } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
 import { createState, type State } from '../../clients/state.ts'
 import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
+import { carryTrust, requireOwnFile } from '../trust/trust.ts'
 import { formatSentences, toLine, toLines } from '../text.ts'
 import { toJson } from './json.ts'
 
 export interface AddOptions {
   readonly config?: string
+  readonly trust?: boolean
   readonly url?: string
   readonly from?: string
   readonly remote?: boolean
@@ -53,7 +55,7 @@ export async function addServer(
 ): Promise<number> {
   if (name.trim() === '') throw new UsageError("The server's name must not be empty.")
   const { stdout, stderr } = surroundings
-  const file = getConfigFile(options.config, process.cwd())
+  const file = await chooseFile(options, surroundings)
   await checkFree(name, file)
   const given = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
   const definition = toWritten(addFolder(given), file)
@@ -63,10 +65,12 @@ export async function addServer(
   const isAdded = trial === undefined || trial.isWorking || trial.needsSignIn === true
   if (trial && !isAdded) return reportFailure(name, trial, options, surroundings)
   const state = getState(surroundings)
+  const trustWritten = await carryTrust(file, surroundings)
   await state.withLock(file, async () => {
     await checkFree(name, file)
     return changeConfig(file, new Map([[name, definition]]), state)
   })
+  await trustWritten()
   const report = { name, config: file, server: hideSecrets(definition), trial: trial ?? null }
   stdout.write(options.json ? toJson(report) : formatSentences([describeAdded(name, file, trial)], stdout))
   return EXIT.done
@@ -82,13 +86,15 @@ function reportFailure(name: string, trial: Trial, { json }: AddOptions, { stdou
 
 export interface RemoveOptions {
   readonly config?: string
+  readonly trust?: boolean
   readonly json?: boolean
 }
 
 /** `foldout remove <name>`. Returns the exit code. */
 export async function removeServer(name: string, options: RemoveOptions, surroundings: Surroundings): Promise<number> {
-  const file = getConfigFile(options.config, process.cwd())
+  const file = await chooseFile(options, surroundings)
   const state = getState(surroundings)
+  const trustWritten = await carryTrust(file, surroundings)
   await state.withLock(file, async () => {
     if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
     const servers = await readConfigServers(file)
@@ -96,10 +102,18 @@ export async function removeServer(name: string, options: RemoveOptions, surroun
     if (!servers.has(name)) throw new UsageError(`${file} has no server '${name}'. It has ${others || 'none'}.`)
     await changeConfig(file, new Map([[name, undefined]]), state)
   })
+  await trustWritten()
   const { stdout } = surroundings
   const report = { name, config: file }
   stdout.write(options.json ? toJson(report) : formatSentences([`${name} was removed from ${file}.`], stdout))
   return EXIT.done
+}
+
+/** The file to change. What a folder's file contains is the user's from then on, so the user has to trust it first. */
+async function chooseFile({ config, trust = false }: RemoveOptions, surroundings: Surroundings): Promise<string> {
+  const file = getUsedConfigFile(config, process.cwd())
+  if (config === undefined) await requireOwnFile(file, { trust }, surroundings)
+  return file
 }
 
 function getState({ env }: Surroundings): State {

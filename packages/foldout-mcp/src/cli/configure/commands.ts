@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { collect, formatExamples, readSeconds } from '../options.ts'
 import type { Surroundings } from '../session.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { AddOptions, RemoveOptions } from './add.ts'
 import type { ImportOptions } from './import.ts'
 import type { InstallOptions } from './install.ts'
@@ -20,6 +21,11 @@ const CONFIG = [
   '-c, --config <file>',
   'the gateway’s configuration (default: foldout.config.json in this folder)',
 ] as const
+/** Beside a file in use, another one would hide its servers. */
+const CHANGED_CONFIG = [
+  '-c, --config <file>',
+  'the gateway’s configuration (default: foldout.config.json or .mcp.json in this folder, whichever is in use)',
+] as const
 /** An installation does not write servers to it, so it may be code. */
 const SERVED_CONFIG = [
   '-c, --config <file>',
@@ -32,6 +38,7 @@ function addImport(program: Command, surroundings: Surroundings, finish: Finish)
     .command('import')
     .description('import the servers of the MCP clients on this machine')
     .option(...CONFIG)
+    .option(...TRUST_OPTION)
     .option('--client <name>', 'only this client; repeatable', collect)
     .option('--project <folder>', `${PROJECT_FOLDER} whose files are read too (default: this folder)`)
     .option('--no-project', 'read only your user-wide files')
@@ -53,6 +60,7 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
     .description('install the gateway in an MCP client')
     .argument('<client>', 'for example cursor, claude-code or vscode')
     .option(...SERVED_CONFIG)
+    .option(...TRUST_OPTION)
     .option('--project [folder]', 'only for one project (default: this folder)')
     .option('--name <name>', 'the gateway’s name in the client', 'foldout')
     .option('--move', 'move the client’s other servers into the gateway’s configuration')
@@ -96,7 +104,8 @@ function addAdd(program: Command, surroundings: Surroundings, finish: Finish): v
     .description('try a server, then add it to the configuration')
     .argument('<name>', 'the server’s name')
     .argument('[command...]', 'after --: the command that starts the server')
-    .option(...CONFIG)
+    .option(...CHANGED_CONFIG)
+    .option(...TRUST_OPTION)
     .option('--url <url>', 'the URL of an HTTP server')
     .option('--from <file>', 'a server.json from the MCP registry')
     .option('--remote', 'with --from: prefer the remote server to the package')
@@ -129,7 +138,8 @@ function addRemove(program: Command, surroundings: Surroundings, finish: Finish)
     .command('remove')
     .description('remove a server from the configuration')
     .argument('<name>', 'the server’s name')
-    .option(...CONFIG)
+    .option(...CHANGED_CONFIG)
+    .option(...TRUST_OPTION)
     .option('--json', 'print JSON')
     .addHelpText('after', formatExamples('foldout remove files'))
     .action(async (name: string, options: RemoveOptions) => {

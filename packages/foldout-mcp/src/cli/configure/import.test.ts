@@ -15,6 +15,7 @@ describe('R52: foldout import', () => {
     })
     const { code, stdout, stderr } = await machine.run(
       'import',
+      '--trust',
       '--config',
       machine.config,
       '--project',
@@ -127,11 +128,11 @@ describe('R52: foldout import', () => {
     await machine.write('project/.mcp.json', { mcpServers: entries })
     const other = join(machine.folder, 'elsewhere/foldout.config.json')
     const project = join(machine.folder, 'project')
-    await machine.run('import', '--config', machine.config, '--project', project)
-    await machine.run('import', '--config', other, '--project', project)
+    await machine.run('import', '--trust', '--config', machine.config, '--project', project)
+    await machine.run('import', '--trust', '--config', other, '--project', project)
     expect(await machine.readConfig()).toEqual({ mcpServers: { ...entries, a: { ...entries.a, cwd: 'project' } } })
     expect(JSON.parse(await readFile(other, 'utf8'))).toMatchObject({ mcpServers: { a: { cwd: project } } })
-    expect((await machine.run('import', '--config', machine.config, '--project', project)).stdout).toContain(
+    expect((await machine.run('import', '--trust', '--config', machine.config, '--project', project)).stdout).toContain(
       '0 servers were added',
     )
   })

@@ -1,19 +1,27 @@
 import { resolve } from 'node:path'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import { collectServers, mergeServers, type Found, type MergedServer, type Source } from '../../clients/collect.ts'
-import { changeConfig, getConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
+import {
+  changeConfig,
+  getConfigFile,
+  readConfigServers,
+  refuseShared,
+  toWritten,
+} from '../../clients/gateway-config.ts'
 import { CLIENTS, getClient } from '../../clients/known/clients.ts'
 import { getStateFolder, type Whereabouts } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
 import { createState } from '../../clients/state.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
+import { carryTrust, createCheck, requireOwnFile, type ConfigOptions } from '../trust/trust.ts'
 import { createStyler, formatSentences, formatTable, toLine, wrapWhole } from '../text.ts'
 import { toJson } from './json.ts'
 import { findProject } from './project.ts'
 
 export interface ImportOptions {
   readonly config?: string
+  readonly trust?: boolean
   readonly client?: readonly string[]
   /** False with `--no-project`. */
   readonly project?: string | boolean
@@ -27,11 +35,17 @@ export async function importServers(options: ImportOptions, surroundings: Surrou
   const project = findProject(options.project)
   const where: Whereabouts = { env, platform: process.platform, project }
   const clients = options.client?.map(getClient) ?? CLIENTS
-  const found = await collectServers(clients, options.project === false ? ['user'] : ['user', 'project'], where)
-  reportProblems(found, surroundings)
   const isWritten = !options.dryRun && (!options.json || options.config !== undefined)
-  const merged = isWritten ? await writeServers(found, options, where) : await planServers(found, options)
   const file = isWritten ? getConfigFile(options.config, process.cwd()) : undefined
+  if (file !== undefined && options.config === undefined) await requireOwnFile(file, toTrust(options), surroundings)
+  const scopes = options.project === false ? (['user'] as const) : (['user', 'project'] as const)
+  // What is only shown needs no trust.
+  const check = isWritten ? createCheck(toTrust(options), surroundings) : undefined
+  const found = await collectServers(clients, scopes, where, check)
+  reportProblems(found, surroundings)
+  const trustWritten = file === undefined ? undefined : await carryTrust(file, surroundings)
+  const merged = file === undefined ? await planServers(found, options) : await writeServers(found, file, where)
+  await trustWritten?.()
   const names = options.client ? clients.map(({ title }) => title).join(', ') : `${clients.length} MCP clients`
   stdout.write(
     options.json ? formatJson(merged, found, file) : formatText({ merged, clients: names, file }, surroundings),
@@ -39,16 +53,16 @@ export async function importServers(options: ImportOptions, surroundings: Surrou
   return EXIT.done
 }
 
-async function writeServers(
-  found: Found,
-  options: ImportOptions,
-  where: Whereabouts,
-): Promise<readonly MergedServer[]> {
-  const file = getConfigFile(options.config, process.cwd())
+function toTrust({ trust = false }: ImportOptions): ConfigOptions {
+  return { trust }
+}
+
+async function writeServers(found: Found, file: string, where: Whereabouts): Promise<readonly MergedServer[]> {
   const state = createState(getStateFolder(where))
   return state.withLock(file, async () => {
     const merged = mergeServers(toWrittenServers(found, file), await readConfigServers(file))
     const added = merged.filter(({ isKnown }) => !isKnown)
+    await refuseShared(file, toMap(added))
     if (added.length > 0) await changeConfig(file, toMap(added), state)
     return merged
   })

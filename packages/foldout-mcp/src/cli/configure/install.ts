@@ -13,11 +13,13 @@ import { uninstallGateway, type UninstallResult } from '../../clients/install/un
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, formatSentences } from '../text.ts'
+import { createCheck, trustFile } from '../trust/trust.ts'
 import { toJson } from './json.ts'
 import { findProject } from './project.ts'
 
 export interface InstallOptions {
   readonly config?: string
+  readonly trust?: boolean
   /** True if no folder was named, which means the current one. */
   readonly project?: string | true
   readonly name?: string
@@ -36,9 +38,10 @@ export async function install(name: string, options: InstallOptions, surrounding
   const server = options.name ?? 'foldout'
   if (server.trim() === '') throw new UsageError("The gateway's name must not be empty.")
   const config = options.config === undefined ? undefined : resolve(options.config)
+  const check = config === undefined ? createCheck({ trust: options.trust ?? false }, surroundings) : undefined
   if (options.links) {
     const target = chooseFile(client, scope, where) ?? ''
-    const served = await chooseConfig({ client, config, where }, target)
+    const served = await chooseConfig({ client, config, where, check }, target)
     const link = createLink(client, server, { version, config: served })
     stdout.write(options.json ? toJson({ client: client.name, link }) : `${link}\n`)
     if (!existsSync(served)) stderr.write(formatSentences([describeMissing(served)], stderr))
@@ -51,12 +54,16 @@ export async function install(name: string, options: InstallOptions, surrounding
     name: server,
     version,
     config,
+    check,
     isDryRun: options.dryRun ?? false,
     isMove: options.move ?? false,
     isEdit: options.edit ?? false,
   })
+  // Checked before, or created now. A file that the user named stays as trusted as it was.
+  if (config === undefined && !options.dryRun) await trustFile(result.config, surroundings)
   const undo = `foldout uninstall ${client.name}${formatProject(options)}`
-  const more = { undo, empty: await describeEmpty(result.config) }
+  const move = `foldout install ${client.name}${formatProject(options)} --move`
+  const more = { undo, move, empty: await describeEmpty(result.config) }
   stdout.write(options.json ? toJson(result) : formatSentences(describeInstalled(client, result, more), stdout))
   return EXIT.done
 }
@@ -160,15 +167,17 @@ function createLink({ title, link }: ClientDescription, name: string, { version,
 interface InstallAdvice {
   /** The command that undoes it. */
   readonly undo: string
+  /** The command that also moves the client's other servers. */
+  readonly move: string
   readonly empty: string | undefined
 }
 
 function describeInstalled(
   { title }: ClientDescription,
   result: InstallResult,
-  { undo, empty }: InstallAdvice,
+  { undo, move, empty }: InstallAdvice,
 ): readonly string[] {
-  const { file, status, config, backup, moved, left, notes, client, by, released } = result
+  const { file, status, config, backup, moved, left, notes, by, released } = result
   const how = { command: ' with its own command', file: '' }[by]
   const isPlanned = status === 'planned'
   const heads = {
@@ -184,7 +193,7 @@ function describeInstalled(
     ...describeRelease(released, { isPlanned, isReturned: false }),
     backup !== undefined && `A backup of the file: ${backup}`,
     ...notes,
-    ...(left.length === 0 ? [] : describeLeft(title, client, left)),
+    ...(left.length === 0 ? [] : describeLeft(title, move, left)),
     status === 'installed' && `To undo it: ${undo}`,
   ]
   return lines.filter((line) => line !== false)
@@ -197,11 +206,11 @@ function describeMoved({ from, to, isNew }: InstallResult['moved'][number], isPl
 }
 
 /** A client that also starts the servers itself saves nothing. */
-function describeLeft(title: string, client: string, left: readonly string[]): readonly string[] {
+function describeLeft(title: string, move: string, left: readonly string[]): readonly string[] {
   const them = left.length === 1 ? 'it' : 'them'
   return [
     `${title} also starts ${formatCount(left.length, 'server')} itself: ${left.join(', ')}`,
-    `To move ${them} into the gateway: foldout install ${client} --move`,
+    `To move ${them} into the gateway: ${move}`,
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { FleetApproval } from 'foldout/dbos'
+import type { FleetApproval } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { describeCaller } from '../policy/approvals.ts'
 import type { Surroundings } from '../session.ts'

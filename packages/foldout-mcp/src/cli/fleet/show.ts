@@ -31,13 +31,10 @@ async function showOnce(
   options: FleetCommandOptions,
   surroundings: Surroundings,
 ): Promise<number> {
-  const { stdout, stderr } = surroundings
+  const { stdout } = surroundings
   const view = await viewer.look(options.runs ?? DEFAULT_RUNS)
   if (options.json) stdout.write(`${JSON.stringify(toJson(view), null, 2)}\n`)
-  else {
-    stdout.write(formatFleet(view, surroundings))
-    for (const problem of view.problems) stderr.write(`${toLine(problem)}\n`)
-  }
+  else stdout.write(formatFleet(view, surroundings))
   return EXIT.done
 }
 

@@ -1,4 +1,4 @@
-import type { FleetPicture } from 'foldout/dbos'
+import type { FleetPicture } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import type { GatewayStatus, GatewayStore } from '../../gateway/store/contract.ts'
 import type { StoreSettings } from '../../gateway/store/open.ts'
@@ -13,8 +13,6 @@ export interface FleetView extends FleetPicture {
   readonly gateways: readonly GatewayProcess[]
   /** Calls of gateway clients that wait for a person. */
   readonly calls: readonly WaitingCall[]
-  /** What could not be read, and why. */
-  readonly problems: readonly string[]
 }
 
 const NO_RUNS: FleetPicture = {
@@ -34,48 +32,24 @@ export interface FleetViewer {
 }
 
 export async function openViewer(store: GatewayStore, settings: StoreSettings | undefined): Promise<FleetViewer> {
-  const runs = settings && (await openRuns(settings))
+  const runs = settings && (await openRunsAt(settings))
   return {
     async look(most) {
       const [gateways, calls, picture] = await Promise.all([
         store.gateways.list(),
         store.approvals.list(),
-        runs?.fleet?.look({ runs: most }) ?? NO_RUNS,
+        runs?.look({ runs: most }) ?? NO_RUNS,
       ])
-      return {
-        gateways: joinTransports(gateways),
-        calls,
-        ...picture,
-        problems: runs?.problem === undefined ? [] : [runs.problem],
-      }
+      return { gateways: joinTransports(gateways), calls, ...picture }
     },
-    close: async () => runs?.fleet?.close(),
+    close: async () => runs?.close(),
   }
 }
 
-interface Runs {
-  readonly fleet?: Awaited<ReturnType<typeof openRunsAt>>
-  readonly problem?: string
-}
-
-async function openRuns(settings: StoreSettings): Promise<Runs> {
-  try {
-    return { fleet: await openRunsAt(settings) }
-  } catch (error) {
-    // A gateway works without the package for durable runs.
-    if (!isMissingPackage(error)) throw error
-    return { problem: `Runs cannot be shown. ${(error as Error).message}` }
-  }
-}
-
-/** Opens the runs in a store's database. */
+/** Opens the runs in a store's database. The store needs the same package, so it is installed. */
 export async function openRunsAt({ url, schema }: StoreSettings) {
-  const { openFleet } = await import('foldout/dbos')
+  const { openFleet } = await import('foldout-fleet')
   return openFleet({ connectionString: url, ...(schema === undefined ? {} : { schema }) })
-}
-
-function isMissingPackage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'peer-missing'
 }
 
 /** Joins the registrations of each process, which has one for each transport. */

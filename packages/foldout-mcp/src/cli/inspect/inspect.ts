@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
-import { readGatewayConfig } from '../../gateway/config/read-config.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
 import { createGateway } from '../../gateway/gateway.ts'
 import { SECRET_NAME } from '../../clients/redact.ts'
@@ -20,14 +19,8 @@ import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
-import {
-  createReporter,
-  getConfigFiles,
-  getGatewayOptions,
-  hasConfigFile,
-  type ServerOptions,
-  type Surroundings,
-} from '../session.ts'
+import { createReporter, getGatewayOptions, type ServerOptions, type Surroundings } from '../session.ts'
+import { hasConfigFile, openConfig } from '../trust/trust.ts'
 
 export interface InspectOptions extends ValueOptions, ServerOptions {
   readonly port?: number
@@ -65,7 +58,8 @@ export async function inspect(
     const prompt = module === undefined ? undefined : await loadPrompt(module, options)
     const use = target === undefined || target === module ? undefined : await openRecording(target, store, clients)
     const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
-    if (hasServers) opened.push(await openServers(options, surroundings))
+    const servers = hasServers ? await openServers(options, surroundings) : undefined
+    if (servers) opened.push(servers)
     const others = [
       ...(prompt ? [toSource(prompt)] : []),
       ...opened.flatMap((each) => each.sources),
@@ -74,7 +68,7 @@ export async function inspect(
     // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
     const isAsked = store.runs.length > 0 || clients.clients.length > 0
     const sources = isAsked ? [runs, ...others] : [...others, runs]
-    const title = target ?? module ?? (hasServers ? getConfigFiles(options).join(', ') : 'Recorded runs')
+    const title = target ?? module ?? servers?.title ?? 'Recorded runs'
     const { handle: mcp } = served
     const inspector = await createInspector(sources, { title, port: options.port, mcp })
     opened.push({ sources: [], close: () => inspector.close() })
@@ -153,11 +147,17 @@ function toSource({ bound, library, telemetry }: LoadedPrompt): InspectorSource 
   })
 }
 
+interface OpenedServers extends Opened {
+  /** The files of the configuration. */
+  readonly title: string
+}
+
 /** Shows the tools of all servers. The page opens at once and fills as the servers answer. */
-async function openServers(options: InspectOptions, surroundings: Surroundings): Promise<Opened> {
+async function openServers(options: InspectOptions, surroundings: Surroundings): Promise<OpenedServers> {
   const report = createReporter(options, surroundings)
   let source: CatalogSource | undefined
-  const gateway = await createGateway(await readGatewayConfig(getConfigFiles(options)), {
+  const { config, files } = await openConfig(options, surroundings)
+  const gateway = await createGateway(config, {
     ...getGatewayOptions(options, surroundings.env),
     onEvent(event) {
       report(event)
@@ -174,7 +174,8 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
     },
     getCatalog: () => gateway.getCatalog(dropUndefined({ preset })),
   })
-  return { sources: [source, createApprovalSource(gateway.approvals)], close: () => gateway.close() }
+  const sources = [source, createApprovalSource(gateway.approvals)]
+  return { title: files.join(', '), sources, close: () => gateway.close() }
 }
 
 /** The URL is for this user only: with it, anyone can see and do everything the page can. */

@@ -3,6 +3,7 @@ import { AUDIT_OUTCOMES } from '../../gateway/policy/audit/audit-store.ts'
 import { collect, formatExamples, readCount, readTime, type AddCommands } from '../options.ts'
 import type { ApproveOptions } from './approve.ts'
 import { STORE_OPTION } from '../store.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { PolicyOptions } from './approvals.ts'
 import type { AuditOptions } from './audit.ts'
 
@@ -98,6 +99,7 @@ const addAudit: AddCommands = (program, surroundings, finish) => {
 export function addStoreOptions(command: Command): Command {
   return command
     .option('-c, --config <file>', 'the configuration that names the store (default: as for foldout serve)', collect)
+    .option(...TRUST_OPTION)
     .option(...STORE_OPTION)
     .option('--data <folder>', 'where approvals are kept without a store (default: your data folder)')
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
 import { collect, formatExamples, readSeconds, type AddCommands } from '../options.ts'
 import { STORE_OPTION } from '../store.ts'
+import { TRUST_OPTION } from '../trust/option.ts'
 import type { LoginCommandOptions } from './login.ts'
 
 /** Adds the commands that sign in to HTTP servers and sign out again. */
@@ -40,6 +41,7 @@ function addCommonOptions(command: Command): Command {
       'a file with mcpServers; repeatable (default: foldout.config.ts, foldout.config.json or .mcp.json)',
       collect,
     )
+    .option(...TRUST_OPTION)
     .option(...STORE_OPTION)
     .option('--json', 'print JSON')
 }

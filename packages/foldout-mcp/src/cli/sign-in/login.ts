@@ -3,17 +3,16 @@ import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
 import { identifySignIn } from '../../gateway/auth/record.ts'
 import type { SignInStore } from '../../gateway/auth/store.ts'
 import { SignInError } from '../../gateway/auth/tokens.ts'
-import { UsageError } from '../../gateway/config/config.ts'
+import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
 import { fillServer, type FilledHttpServer } from '../../gateway/config/fill-server.ts'
-import { readGatewayConfig } from '../../gateway/config/read-config.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../exit-codes.ts'
-import { getConfigFiles, type Surroundings } from '../session.ts'
+import type { Surroundings } from '../session.ts'
 import { withStore } from '../store.ts'
+import { openConfig, type ConfigOptions } from '../trust/trust.ts'
 import { formatSentences, toLine } from '../text.ts'
 
-export interface LoginCommandOptions {
-  readonly config?: readonly string[]
+export interface LoginCommandOptions extends ConfigOptions {
   /** The database that gateways share. */
   readonly store?: string
   /** Whether a browser is opened. Default true. */
@@ -24,16 +23,16 @@ export interface LoginCommandOptions {
 
 /** `foldout login <server>`. Returns the exit code. */
 export function runLogin(name: string, options: LoginCommandOptions, surroundings: Surroundings): Promise<number> {
-  return withSignIns(options, surroundings, (store) => logIn(name, store, options, surroundings))
+  return withSignIns(name, options, surroundings, (server, store) => logIn(server, store, options, surroundings))
 }
 
 async function logIn(
-  name: string,
+  server: FilledHttpServer,
   store: SignInStore,
   options: LoginCommandOptions,
   { stdout, stderr, env, signal }: Surroundings,
 ): Promise<number> {
-  const server = await findServer(name, options, env)
+  const { name } = server
   const say = (text: string): void => void stderr.write(formatSentences([text], stderr))
   const record = await login(server, {
     store,
@@ -74,27 +73,29 @@ async function logIn(
 
 /** `foldout logout <server>`. Returns the exit code. */
 export function runLogout(name: string, options: LoginCommandOptions, surroundings: Surroundings): Promise<number> {
-  return withSignIns(options, surroundings, (store) => logOut(name, store, options, surroundings))
+  return withSignIns(name, options, surroundings, (server, store) => logOut(server, store, options, surroundings))
 }
 
 /** Opens the sign-ins in the configured store, or else the user's own. */
-function withSignIns(
+async function withSignIns(
+  name: string,
   options: LoginCommandOptions,
   surroundings: Surroundings,
-  use: (store: SignInStore) => Promise<number>,
+  use: (server: FilledHttpServer, store: SignInStore) => Promise<number>,
 ): Promise<number> {
-  // Report a mistake in the file before opening a database.
-  const config = getConfigFiles(options)
-  return withStore({ ...options, config }, surroundings, ({ signIns }) => use(signIns))
+  // A mistake in the file is reported before a database is opened.
+  const { config } = await openConfig(options, surroundings)
+  const server = await findServer(name, config, surroundings.env)
+  return withStore({ ...options, trust: false }, surroundings, ({ signIns }) => use(server, signIns))
 }
 
 async function logOut(
-  name: string,
+  server: FilledHttpServer,
   store: SignInStore,
   options: LoginCommandOptions,
-  { stdout, stderr, env }: Surroundings,
+  { stdout, stderr }: Surroundings,
 ): Promise<number> {
-  const server = await findServer(name, options, env)
+  const { name } = server
   const ended = await logout(server, store)
   if (ended?.problem !== undefined)
     stderr.write(`${toLine(`The tokens were deleted, but not revoked at ${ended.issuer}: ${ended.problem}`)}\n`)
@@ -106,10 +107,9 @@ async function logOut(
 
 async function findServer(
   name: string,
-  options: LoginCommandOptions,
+  { servers, invalid }: GatewayConfig,
   env: NodeJS.ProcessEnv,
 ): Promise<FilledHttpServer> {
-  const { servers, invalid } = await readGatewayConfig(getConfigFiles(options))
   const wrong = invalid.find((entry) => entry.name === name)
   if (wrong) throw new UsageError(`The server '${name}' is not valid: ${wrong.reason}`)
   const found = servers.find((entry) => entry.name === name)

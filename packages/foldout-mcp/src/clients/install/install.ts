@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../../gateway/config/config.ts'
-import { isCode, readGatewayConfig } from '../../gateway/config/read-config.ts'
+import { isCode, readGatewayConfig, type CheckText } from '../../gateway/config/read-config.ts'
+import { readTextFile } from '../../gateway/config/text-file.ts'
 import type { ClientDescription, Scope, ServerMap } from '../client.ts'
 import { applyChanges, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
 import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
@@ -18,7 +19,7 @@ import {
 import { findConfigFile } from '../gateway-config.ts'
 import { groupByName, planMove, type Move } from './move.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
-import { getStateFolder, type Whereabouts } from '../places.ts'
+import { getStateFolder, listOwnFiles, type Whereabouts } from '../places.ts'
 import { chooseInstalledFile } from './installed-file.ts'
 import { addToConfig, releaseConfig, type ConfigRelease, type UndoAddition } from './release.ts'
 import { createState, type Receipt, type State } from '../state.ts'
@@ -33,6 +34,8 @@ export interface InstallRequest {
   /** The exact version to start. */
   readonly version: string
   readonly config?: string | undefined
+  /** Checks a configuration that was found in the project, before a client gets to use it. */
+  readonly check?: CheckText | undefined
   /** Reports what would change, and changes nothing. */
   readonly isDryRun?: boolean
   /** Whether to move the client's other servers into the gateway's configuration. Those that were moved before stay there. */
@@ -80,7 +83,7 @@ export async function installGateway(request: InstallRequest): Promise<InstallRe
  * @throws UsageError if the gateway cannot read it, or if it is the client's own file: the gateway cannot be a server of itself.
  */
 export async function chooseConfig(
-  { client, config: named, where }: Pick<InstallRequest, 'client' | 'config' | 'where'>,
+  { client, config: named, where, check }: Pick<InstallRequest, 'client' | 'config' | 'where' | 'check'>,
   file: string,
 ): Promise<string> {
   const config = findConfigFile(named, where.project, file)
@@ -88,9 +91,21 @@ export async function chooseConfig(
     throw new UsageError(
       `${config} is the file of ${client.title} itself, so the gateway would have to start itself. Name another configuration: --config <file>.`,
     )
+  if (!existsSync(config)) return config
+  if (named === undefined) await refuseTwice(client, config, where)
+  await check?.(config, await readTextFile(config))
   // Code is not run to check it.
-  if (existsSync(config) && !isCode(config)) await readGatewayConfig([config])
+  if (!isCode(config)) await readGatewayConfig([config])
   return config
+}
+
+/** A client that reads the project's file itself would have every server of it twice. */
+async function refuseTwice(client: ClientDescription, config: string, where: Whereabouts): Promise<void> {
+  const own = await Promise.all(listOwnFiles(client, 'project', where).map((file) => followLinks(file)))
+  if (!own.includes(await followLinks(config))) return
+  throw new UsageError(
+    `${client.title} reads ${config} itself, so it would have every server twice. To move its servers into the gateway: foldout install ${client.name} --project --move. To serve another configuration: --config <file>.`,
+  )
 }
 
 /** The files of an installation. */

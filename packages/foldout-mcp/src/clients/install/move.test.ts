@@ -207,7 +207,7 @@ describe('R52: servers that were moved', () => {
     const texts = { cursor: TEXT, windsurf: '{"mcpServers": {"a": {"command": "y"}}}', kiro: TEXT }
     for (const names of [Object.keys(texts), Object.keys(texts).toReversed()]) {
       for (const before of [original, undefined]) {
-        if (before !== undefined) await writeFile(machine.config, before)
+        if (before !== undefined) await writeFile(machine.config, before, { mode: 0o600 })
         for (const [name, text] of Object.entries(texts)) await machine.write(name, text)
         for (const name of Object.keys(texts)) await machine.install(name, { isMove: true })
         expect(Object.keys((await readConfig()) as object)).toEqual(['a', 'a-2'])

@@ -131,7 +131,7 @@ async function listReadable(request: MoveRequest, context: MoveContext): Promise
     if (key === name || 'reason' in read || isFoldout(read.definition)) return []
     const before = moved.get(key)?.find((server) => isSameEntry(entry, server.entry))
     const source = { client: client.name, file: '', name: key }
-    return [{ entry, before, source, ...switchOff(read, findSwitch(key, scope)) }]
+    return [{ entry, before, source, scope, ...switchOff(read, findSwitch(key, scope)) }]
   })
 }
 

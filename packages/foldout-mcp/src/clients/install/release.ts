@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
+import { isNewConfig } from '../../gateway/config/own-entry.ts'
 import { checkWritable, findFile, hashText, removeFile, replaceFile, type FoundFile } from '../files.ts'
-import { changeConfig, cutServers, isNewConfig, readConfigServers, type ConfigChange } from '../gateway-config.ts'
+import { changeConfig, cutServers, readConfigServers, refuseShared, type ConfigChange } from '../gateway-config.ts'
 import type { AddedServer, ConfigRecord, State } from '../state.ts'
 
 /** What an installation adds to a configuration. */
@@ -29,6 +30,7 @@ export async function addToConfig(config: string, addition: Addition, state: Sta
   return state.withLock(config, async () => {
     const found = await findFile(config)
     const isEnough = found.text !== undefined && servers.size === 0
+    await refuseShared(config, servers)
     const change = isEnough ? null : await changeConfig(config, servers, state)
     const known = found.text === undefined ? undefined : await state.configs.read(found.path)
     if (!change && !known) return async () => undefined

@@ -49,7 +49,8 @@ export const TERMINALS: readonly ClientDescription[] = [
     format: 'json',
     user: [CLAUDE_STATE],
     project: ['.mcp.json'],
-    maps: [{ path: ['mcpServers'], shape: { fixed: { type: 'stdio' } } }],
+    // With its tool search, Claude Code waits at its start only for servers that are always loaded.
+    maps: [{ path: ['mcpServers'], shape: { fixed: { type: 'stdio', alwaysLoad: true } } }],
     ofProject: [['projects', '{project}', 'mcpServers']],
     switches: CLAUDE_SWITCHES,
     own: {

@@ -1,9 +1,34 @@
-import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { ServerConfig } from './config.ts'
 
 /** The files that are read if a command names none, in this order. */
 export const DEFAULT_CONFIGS: readonly string[] = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
+
+/** A new configuration. */
+export const EMPTY_CONFIG = '{\n  "mcpServers": {}\n}\n'
+
+/** Whether nobody has written anything into a configuration since it was created. */
+export function isNewConfig(text: string): boolean {
+  return text.replaceAll(/\s/g, '') === EMPTY_CONFIG.replaceAll(/\s/g, '')
+}
+
+/** Longer files are not new. */
+const MOST_EMPTY_BYTES = 1_000
+
+/** The configuration in use in a folder, as a name: the first with a default name. A new one does not hide the servers of the others. */
+export function findDefaultConfig(folder: string, except?: string): string | undefined {
+  const found = DEFAULT_CONFIGS.filter((name) => {
+    const file = join(folder, name)
+    return existsSync(file) && (except === undefined || !isSameFile(file, except))
+  })
+  return found.find((name) => !isEmptyFile(join(folder, name))) ?? found[0]
+}
+
+function isEmptyFile(file: string): boolean {
+  const stats = statSync(file)
+  return stats.isFile() && stats.size <= MOST_EMPTY_BYTES && isNewConfig(readFileSync(file, 'utf8'))
+}
 
 /**
  * Whether an entry of a file starts a gateway that serves the same file. Clients are set up this way: a project's
@@ -13,8 +38,7 @@ export function servesOwnFile(server: ServerConfig, file: string): boolean {
   if (server.kind !== 'stdio' || !startsGateway([server.command, ...server.args])) return false
   const folder = server.cwd ?? process.cwd()
   const named = listConfigs(server.args)
-  const served =
-    named.length > 0 ? named : DEFAULT_CONFIGS.filter((name) => existsSync(resolve(folder, name))).slice(0, 1)
+  const served = named.length > 0 ? named : [findDefaultConfig(folder) ?? []].flat()
   return served.some((one) => isSameFile(resolve(folder, one), file))
 }
 

@@ -42,12 +42,22 @@ export function isCode(file: string): boolean {
  *
  * @throws UsageError if a file is missing or cannot be understood.
  */
-export async function readGatewayConfig(files: readonly string[]): Promise<GatewayConfig> {
+export function readGatewayConfig(files: readonly string[]): Promise<GatewayConfig> {
+  return readCheckedConfig(files, async () => undefined)
+}
+
+/** Decides about the text of a file before anything in it is used. Throws if it must not be used. */
+export type CheckText = (file: string, text: string) => Promise<void>
+
+/** The same for files whose content is checked first: the text that was checked is the one that is read. */
+export async function readCheckedConfig(files: readonly string[], check: CheckText): Promise<GatewayConfig> {
   const parts: Part[] = []
   for (const file of files) {
     const folder = dirname(resolve(file))
+    const text = await readTextFile(file)
+    await check(file, text)
     if (isCode(file)) parts.push(readPart(await loadModule(file), { file, folder }))
-    else parts.push(readParsed(parseText(await readTextFile(file), file), { file, folder }))
+    else parts.push(readParsed(parseText(text, file), { file, folder }))
   }
   if (!parts.some(({ hasServers }) => hasServers)) throw createMissingError(files.join(', '))
   return mergeParts(parts)
@@ -204,7 +214,6 @@ function parseTolerantly(text: string, errors: ParseError[], file: string): Pars
 /** Compiles TypeScript itself, because Node.js before 22.18 cannot import it. */
 async function loadModule(file: string): Promise<unknown> {
   const path = resolve(file)
-  await readTextFile(path)
   try {
     const { createJiti } = await import('jiti')
     // Started by npx or from a global installation, the package is not in the folder of the configuration.

@@ -92,9 +92,21 @@ function decodeText(text: string): string {
  */
 export async function openStore(settings: StoreSettings | undefined, files: FileStoreOptions): Promise<GatewayStore> {
   if (!settings) return createFileStore(files)
-  // Most gateways have no database, and need not load this.
-  const { openPostgresStore } = await import('./postgres/store.ts')
+  const { openPostgresStore } = await loadPostgresStore()
   return openPostgresStore({ ...settings, onProblem: files.onProblem })
+}
+
+/** Most gateways have no database. They do not load this, and the package with its driver need not be installed. */
+async function loadPostgresStore() {
+  try {
+    return await import('./postgres/store.ts')
+  } catch (error) {
+    const { message } = error as Error
+    if (!message.includes('foldout-fleet')) throw error
+    throw new UsageError(
+      `A store in PostgreSQL needs the package foldout-fleet, which cannot be loaded. Run: npm install foldout-fleet. The reason: ${message}`,
+    )
+  }
 }
 
 export interface FileStoreOptions {

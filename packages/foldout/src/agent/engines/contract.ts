@@ -152,6 +152,14 @@ export interface RunPage {
 
 export const DEFAULT_PAGE = 100
 
+/**
+ * Returns a text that identifies a run among all kinds. For engines of your own.
+ *
+ * @example
+ * ```ts
+ * getRunKey({ kind: 'refunds', id: 'order-17' }) // => 'refunds/order-17'
+ * ```
+ */
 export function getRunKey({ kind, id }: RunAddress): string {
   return `${encodeURIComponent(kind)}/${encodeURIComponent(id)}`
 }

@@ -10,7 +10,7 @@ import { agentRun, getLastMessage, toRunState } from '../loop/run-state.ts'
 import type { AgentOptions, AgentResult } from '../options.ts'
 import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
 import type { RunAddress, RunEngine, RunPage, RunStartOptions, RunStatus } from './contract.ts'
-import { createUnknownRun } from './local-engine.ts'
+import { createUnknownRunError } from './local-engine.ts'
 
 /**
  * Options of {@link defineRun}: the `runAgent` options for all runs of this kind, the engine that decides who works on
@@ -178,7 +178,7 @@ export function getRun<Output>(run: DurableRun<Output>, id: string): RunHandle<O
   const address: RunAddress = { kind: run.name, id }
   const getStatus = async (): Promise<RunStatus> => {
     const status = await engine.getStatus(address)
-    if (!status) throw createUnknownRun(address)
+    if (!status) throw createUnknownRunError(address)
     return status
   }
   return {

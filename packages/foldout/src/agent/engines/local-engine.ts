@@ -49,7 +49,7 @@ export function createLocalEngine(): RunEngine {
     if (signal.aborted) return
     let status: RunStatus
     try {
-      const end = await findWork(
+      const end = await findRunWork(
         kinds,
         run.address.kind,
       )({
@@ -59,7 +59,7 @@ export function createLocalEngine(): RunEngine {
         step: (_name, work) => work(signal),
         wait: (topic) => ({ status: 'waiting', topic }),
       })
-      status = { id, machine: MACHINE, ...toStatus(end) }
+      status = { id, machine: MACHINE, ...toRunStatus(end) }
     } catch (error) {
       status = { id, machine: MACHINE, status: 'failed', error: getErrorMessage(error) }
     }
@@ -72,7 +72,7 @@ export function createLocalEngine(): RunEngine {
       kinds.set(kind, work)
     },
     async start(address, { delaySeconds = 0 } = {}) {
-      findWork(kinds, address.kind)
+      findRunWork(kinds, address.kind)
       const key = getRunKey(address)
       if (runs.has(key)) return
       const wait = delaySeconds > 0 ? sleep(delaySeconds * 1000) : undefined
@@ -89,7 +89,7 @@ export function createLocalEngine(): RunEngine {
     },
     async signal(address, signal) {
       const run = runs.get(getRunKey(address))
-      if (!run) throw createUnknownRun(address)
+      if (!run) throw createUnknownRunError(address)
       if (run.keys.has(signal.key)) return false
       run.keys.add(signal.key)
       if (!run.cancelled.signal.aborted) enqueue(run, signal)
@@ -97,7 +97,7 @@ export function createLocalEngine(): RunEngine {
     },
     async cancel(address) {
       const run = runs.get(getRunKey(address))
-      if (!run) throw createUnknownRun(address)
+      if (!run) throw createUnknownRunError(address)
       if (run.status.status === 'done') return
       run.cancelled.abort(new Error('The run was cancelled.'))
       run.status = { id: address.id, status: 'cancelled', machine: MACHINE }
@@ -114,7 +114,16 @@ export function createLocalEngine(): RunEngine {
 
 const MACHINE = 'local'
 
-export function findWork(kinds: ReadonlyMap<string, RunWork>, kind: string): RunWork {
+/**
+ * Finds the work of a kind of run, or throws `run-unknown`. For engines of your own.
+ *
+ * @example
+ * ```ts
+ * const kinds = new Map<string, RunWork>([['greet', async () => ({ status: 'done', outcome: 'completed' })]])
+ * const work = findRunWork(kinds, 'greet')
+ * ```
+ */
+export function findRunWork(kinds: ReadonlyMap<string, RunWork>, kind: string): RunWork {
   const work = kinds.get(kind)
   if (work) return work
   throw new FoldoutError(
@@ -123,10 +132,26 @@ export function findWork(kinds: ReadonlyMap<string, RunWork>, kind: string): Run
   )
 }
 
-export function createUnknownRun({ kind, id }: RunAddress): FoldoutError {
+/**
+ * Creates the error for a run that was never started. For engines of your own.
+ *
+ * @example
+ * ```ts
+ * createUnknownRunError({ kind: 'refunds', id: 'order-17' }).code // => 'run-unknown'
+ * ```
+ */
+export function createUnknownRunError({ kind, id }: RunAddress): FoldoutError {
   return new FoldoutError('run-unknown', `There is no run '${id}' of the kind '${kind}'. Start it with startRun().`)
 }
 
-export function toStatus(end: RunEnd): Pick<RunStatus, 'status' | 'outcome'> {
+/**
+ * Returns the status of a run whose work has ended. For engines of your own.
+ *
+ * @example
+ * ```ts
+ * toRunStatus({ status: 'waiting', topic: 'approval' }) // => { status: 'waiting' }
+ * ```
+ */
+export function toRunStatus(end: RunEnd): Pick<RunStatus, 'status' | 'outcome'> {
   return end.status === 'waiting' ? { status: 'waiting' } : { status: 'done', outcome: end.outcome }
 }

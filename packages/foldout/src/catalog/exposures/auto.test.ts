@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
+  all,
   auto,
   createCatalog,
+  hybrid,
+  metaTool,
+  twoPhase,
   type AutoOptions,
   type Catalog,
   type CatalogEvent,
@@ -54,20 +58,8 @@ function stage(
 }
 
 const META = ['search_tools', 'use_tool']
-const [first, second, third, fourth] = manyTools(40).map(({ name }) => name) as [string, string, string, string]
-const TOO_MANY = '40 tools are too many to list'
-const unknown = {
-  exposure: 'hybrid',
-  reason: `${TOO_MANY}; it is not yet known whether this client lists again when it is notified.`,
-}
-const follows = {
-  exposure: 'twoPhase',
-  reason: `${TOO_MANY}; this client lists again when it is notified, so tools that it uses are added to its list.`,
-}
-const ignores = {
-  exposure: 'hybrid',
-  reason: `${TOO_MANY}; this client does not list again when it is notified, so its list stays unchanged.`,
-}
+const [first, second, third] = manyTools(40).map(({ name }) => name) as [string, string, string]
+const tooMany = { exposure: 'hybrid', reason: '40 tools are too many to list.' }
 
 describe('R44 auto', () => {
   it('R44 lists all tools while that is cheap', () => {
@@ -81,7 +73,7 @@ describe('R44 auto', () => {
   it('R44 folds from 30 tools on', () => {
     const { list, chosen } = stage(manyTools(30))
     expect(list()).toEqual(META)
-    expect(chosen).toEqual([{ ...unknown, reason: unknown.reason.replace('40', '30') }])
+    expect(chosen).toEqual([{ ...tooMany, reason: '30 tools are too many to list.' }])
   })
 
   it('R44 folds from 5,000 tokens on', () => {
@@ -108,65 +100,18 @@ describe('R44 auto', () => {
     )
   })
 
-  it('R44 keeps a list that must not change', async () => {
-    const { list, names, use, chosen, ...rest } = stage(manyTools(40), { takesListChanges: false })
-    expect(list()).toEqual(META)
-    for (const name of [first, second, third]) expect(await use(name)).toBe(true)
-    expect(names()).toEqual(META)
-    expect(list()).toEqual(META)
-    expect(rest.announcements).toBe(0)
-    expect(chosen).toEqual([{ exposure: 'hybrid', reason: `${TOO_MANY}, and this client's list must not change.` }])
-  })
-
-  it('R44 adds used tools to the list of a client that lists again', async () => {
-    const client = stage(manyTools(40))
-    expect(client.list()).toEqual(META)
-    await client.use(first)
-    expect(client.announcements).toBe(1)
-    expect(client.list()).toEqual([...META, first])
-    await client.use(second)
-    await client.use(second)
-    expect(client.announcements).toBe(2)
-    expect(client.list()).toEqual([...META, first, second])
-    expect(client.chosen).toEqual([unknown, follows])
-  })
-
-  it('R44 does not notify a client that does not list again', async () => {
-    const client = stage(manyTools(40))
-    client.list()
-    for (const name of [first, second, third, fourth]) await client.use(name)
-    expect(client.announcements).toBe(2)
-    expect(client.names()).toEqual([...META, first, second])
-    expect(client.chosen).toEqual([unknown, ignores])
-  })
-
-  it('R44 switches back in both directions', async () => {
-    const client = stage(manyTools(40))
-    client.list()
-    for (const name of [first, second, third]) await client.use(name)
-    expect(client.list()).toEqual([...META, first, second])
-    await client.use(third)
-    expect(client.names()).toEqual([...META, first, second, third])
-    const more = manyTools(40).slice(10, 13)
-    for (const { name } of more) await client.use(name)
-    expect(client.chosen).toEqual([unknown, ignores, follows, ignores])
-    client.list()
-    expect(client.chosen.at(-1)).toEqual(follows)
-  })
-
-  it('R44 does not add a tool that failed, and adds at most ten', async () => {
-    const fails = tool('fails', { call: async () => ({ content: [], isError: true }) })
-    const client = stage([...manyTools(40), fails])
-    client.list()
-    expect(await client.use('fails')).toBe(false)
-    expect(await client.use('there_is_none')).toBe(false)
-    expect(client.announcements).toBe(0)
-    for (const { name } of manyTools(15)) {
-      await client.use(name)
-      client.list()
-    }
-    expect(client.names()).toHaveLength(2 + 10)
-  })
+  it.each([true, false])(
+    'R44 never changes a list because of use (the client takes changes: %s)',
+    async (takesListChanges) => {
+      const { list, names, use, chosen, ...rest } = stage(manyTools(40), { takesListChanges })
+      expect(list()).toEqual(META)
+      for (const name of [first, second, third, first]) expect(await use(name)).toBe(true)
+      expect(names()).toEqual(META)
+      expect(list()).toEqual(META)
+      expect(rest.announcements).toBe(0)
+      expect(chosen).toEqual([tooMany])
+    },
+  )
 
   it('R44 folds a catalog that grows past the threshold, and opens one that shrinks below it', () => {
     const client = stage(manyTools(29))
@@ -178,12 +123,6 @@ describe('R44 auto', () => {
     expect(client.announcements).toBe(2)
     expect(client.list()).toHaveLength(29)
     expect(client.chosen.map(({ exposure }) => exposure)).toEqual(['all', 'hybrid', 'all'])
-  })
-
-  it('R44 starts with the tools that were added earlier in the conversation', () => {
-    const catalog = createCatalog(manyTools(40))
-    const exposed = auto().expose(catalog, { id: 'c', takesListChanges: true, joined: [second, 'gone'] })
-    expect(exposed.list().map(({ name }) => name)).toEqual([...META, second])
   })
 
   it('R44 lists the meta tools until the catalog is complete, and still answers them later', async () => {
@@ -201,10 +140,29 @@ describe('R44 auto', () => {
     expect(await made.use(one.name)).toBe(true)
   })
 
-  it('R44 runs listed tools without a meta tool', async () => {
+  it('R44 answers the meta tools of a list that a client got earlier', async () => {
     const client = stage(manyTools(3))
     client.list()
-    expect(await client.use(first)).toBe(false)
+    expect(await client.use(first)).toBe(true)
     expect(client.announcements).toBe(0)
+  })
+
+  it('R44 never runs a tool of a server that has the name of a meta tool', async () => {
+    const seen: unknown[] = []
+    const call = async (args: unknown) => {
+      seen.push(args)
+      return { content: [] }
+    }
+    const catalog = createCatalog([tool('use_tool', { call }), tool('search_tools', { call }), tool('lamp')])
+    for (const expose of [auto(), all(), hybrid(), metaTool(), twoPhase()]) {
+      const exposed = expose.expose(catalog, { id: 'c', takesListChanges: true })
+      await exposed.call('use_tool', { name: 'lamp', arguments: {} }, {})
+      await exposed.call('search_tools', { query: 'lamp' }, {})
+      await exposed.call('use_tool', { name: 'use_tool', arguments: {} }, {})
+      expect(exposed.target('search_tools', { query: 'lamp' })).toBeUndefined()
+    }
+    expect(seen).toEqual([])
+    await all().expose(catalog, { id: 'c', takesListChanges: true }).call('tool__use_tool', { of: 'its own' }, {})
+    expect(seen).toEqual([{ of: 'its own' }])
   })
 })

@@ -1,22 +1,14 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../contract.ts'
-import {
-  createExposureMemory,
-  type ExposedCatalog,
-  type Exposure,
-  type ExposureClient,
-  type ExposureMemory,
-} from './exposure.ts'
 import { getListing } from '../entries/listing.ts'
-import { createSearchTool, SEARCH_TOOLS } from '../meta-tools/search-tools.ts'
 import { USE_TOOL } from '../meta-tools/run-tool.ts'
-import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
+import { SEARCH_TOOLS } from '../meta-tools/search-tools.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { all } from './all.ts'
-import { checkCore, createJoinedTools, getCoreTools, type SearchExposureOptions } from './core.ts'
-import { createExposedCatalog } from './exposed-catalog.ts'
-import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
+import { checkCore, type SearchExposureOptions } from './core.ts'
+import type { ExposedCatalog, Exposure, ExposureClient } from './exposure.ts'
+import { hybrid } from './hybrid.ts'
 
 /**
  * Options of `auto()`: when it lists all tools of a catalog.
@@ -39,13 +31,13 @@ export interface AutoOptions extends SearchExposureOptions {
   readonly isComplete?: () => boolean
 }
 
-/** After this many unanswered announcements, a client counts as one that does not list again. */
-const PATIENCE = 2
+/** The meta tools of this exposure. No tool of a catalog has one of these names, so they can be answered at any time. */
+const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
 
 /**
- * Decides for each client. A catalog that is cheap to list is listed in full. Otherwise the core tools and the meta tools are
- * listed, which work for every client. If the client's list may change, tools that it uses are added to the list, as long as the
- * client lists again when it is notified.
+ * Decides for each state of the catalog. A catalog that is cheap to list is listed in full. Otherwise the core tools and the
+ * meta tools are listed, which work for every client. Using a tool never changes the list: a client that lists again would
+ * lose the cached prompt that follows its tools. Use `twoPhase()` for a list that grows.
  *
  * @example
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: auto({ maxTools: 50 }) })
@@ -58,49 +50,15 @@ export function auto(options: AutoOptions = {}): Exposure {
   } satisfies Exposure)
 }
 
-const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
-
-/** At most this many tools are added to a list, so its cost stays bounded. */
-const MAX_JOINED = 10
-
-/** Whether a client reacts to changes of its list, as far as known. */
-interface Following {
-  readonly follows: keyof typeof FOLLOWS
-  readonly unanswered: number
-  /** Whether the client has received a list with the meta tools. */
-  readonly hasMetaTools?: boolean
-}
-const FOLLOWING = 'auto'
-const UNKNOWN: Following = { follows: 'unknown', unanswered: 0 }
-
-function readFollowing(memory: ExposureMemory): Following {
-  return (memory.getNote(FOLLOWING) as Following | undefined) ?? UNKNOWN
-}
-
-function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOptions): ExposedCatalog {
-  const memory = given.memory ?? createExposureMemory(given.joined)
-  const client = { ...given, memory }
-  const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
-  const joined = createJoinedTools(scope, options)
+function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): ExposedCatalog {
   const everything = all().expose(catalog, client)
-  const folded = createExposedCatalog({
-    ...scope,
-    exposure: 'auto',
-    instructions: SEARCH_THEN_USE,
-    entries: () => scope.core().entries,
-    metaTools: [createSearchTool(scope, { ...options, callWith: CALL_WITH_USE_TOOL }), createUseTool(scope)],
-    joined,
-    hint: SEARCH_FIRST,
-  })
-  const getFollowing = (): Following => readFollowing(memory)
-  const setFollowing = (change: Partial<Following>): void => memory.setNote(FOLLOWING, { ...getFollowing(), ...change })
+  const folded = hybrid(options).expose(catalog, client)
   let lastReported = ''
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
-    const extent = formatExtent(catalog)
     const shown = cost === undefined ? folded : everything
-    const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
+    const choice = describeChoice(formatExtent(catalog), cost, options)
     const news = `${choice.exposure}: ${choice.reason}`
     if (news !== lastReported) {
       lastReported = news
@@ -108,26 +66,8 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
     }
     return { shown, ...choice }
   }
-
   /** A client may have listed the meta tools when the catalog was larger, and may never list again. */
-  const chooseFor = (name: string): ExposedCatalog => {
-    const { shown } = choose()
-    const isOlder = shown === everything && META_TOOLS.has(name) && getFollowing().hasMetaTools === true
-    return isOlder && !everything.target(name, {}) ? folded : shown
-  }
-
-  /** Adds a used tool to the list: it is likely to be used again, and no longer has to go through a meta tool. */
-  const join = (entry: CatalogEntry): void => {
-    const { follows, unanswered } = getFollowing()
-    if (!client.takesListChanges || follows === 'no' || joined.entries().length >= MAX_JOINED) return
-    if (unanswered >= PATIENCE) {
-      setFollowing({ follows: 'no' })
-      choose()
-    } else if (joined.add(entry)) {
-      setFollowing({ unanswered: unanswered + 1 })
-      folded.announce()
-    }
-  }
+  const chooseFor = (name: string): ExposedCatalog => (META_TOOLS.has(name) ? folded : choose().shown)
 
   return {
     get choice() {
@@ -138,51 +78,24 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
       return choose().shown.instructions
     },
     list: () => choose().shown.list(),
-    listed(tools) {
-      if (getFollowing().unanswered > 0) setFollowing({ follows: 'yes', unanswered: 0 })
-      const { shown } = choose()
-      if (shown === folded && !getFollowing().hasMetaTools) setFollowing({ hasMetaTools: true })
-      shown.listed(tools)
-    },
-    async call(name, args, context) {
-      const shown = chooseFor(name)
-      const result = await shown.call(name, args, context)
-      const isInner = shown === folded && name === USE_TOOL && result.isError !== true
-      const target = isInner ? folded.target(name, args) : undefined
-      if (target) join(target.entry)
-      return result
-    },
+    listed: (tools) => choose().shown.listed(tools),
+    call: (name, args, context) => chooseFor(name).call(name, args, context),
     target: (name, args) => chooseFor(name).target(name, args),
     onListChanged: (listener) => folded.onListChanged(listener),
-    refresh: () => folded.announce(),
+    refresh: () => folded.refresh?.(),
   }
-}
-
-interface Circumstances {
-  readonly client: ExposureClient
-  readonly options: AutoOptions
-  readonly following: Following
 }
 
 function describeChoice(
   extent: string,
   cost: number | undefined,
-  { client, options, following: { follows } }: Circumstances,
+  { isComplete }: AutoOptions,
 ): { readonly exposure: string; readonly reason: string } {
   if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
-  if (options.isComplete?.() === false)
+  if (isComplete?.() === false)
     return { exposure: 'hybrid', reason: `The catalog has ${extent} so far, and more will follow.` }
-  if (!client.takesListChanges)
-    return { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
-  const exposure = follows === 'yes' ? 'twoPhase' : 'hybrid'
-  return { exposure, reason: `${extent} are too many to list${FOLLOWS[follows]}.` }
+  return { exposure: 'hybrid', reason: `${extent} are too many to list.` }
 }
-
-const FOLLOWS = {
-  unknown: '; it is not yet known whether this client lists again when it is notified',
-  yes: '; this client lists again when it is notified, so tools that it uses are added to its list',
-  no: '; this client does not list again when it is notified, so its list stays unchanged',
-} as const
 
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 

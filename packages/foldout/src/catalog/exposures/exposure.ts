@@ -63,9 +63,6 @@ export interface ExposureMemory {
   readonly joined: readonly string[]
   /** Adds a tool by its qualified name. */
   join(tool: string): void
-  /** Returns another value that the exposure has stored, as plain JSON. */
-  getNote(name: string): unknown
-  setNote(name: string, value: unknown): void
 }
 
 /**
@@ -79,14 +76,11 @@ export interface ExposureMemory {
  */
 export function createExposureMemory(joined: readonly string[] = []): ExposureMemory {
   const tools = new Set(joined)
-  const notes = new Map<string, unknown>()
   return {
     get joined() {
       return [...tools]
     },
     join: (tool) => void tools.add(tool),
-    getNote: (name) => notes.get(name),
-    setNote: (name, value) => void notes.set(name, value),
   }
 }
 

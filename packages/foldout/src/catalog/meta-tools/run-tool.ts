@@ -5,7 +5,7 @@ import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { readArguments } from '../arguments.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
-import { META_TOOL_NAMES } from '../names.ts'
+import { isMetaToolName } from '../names.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { markFoundNothing } from '../found-nothing.ts'
 import { describeUnknownTool, isUnknown } from '../unknown-tool.ts'
@@ -113,7 +113,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   if (name === undefined)
     return createErrorResult(`Say in '${through === DISCOVER_AND_USE ? 'tool_name' : 'name'}' which tool to run.`)
   // Even if a server has a tool of that name, which models see under another name.
-  if (through !== undefined && isMetaTool(name))
+  if (through !== undefined && isMetaToolName(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
   if (isUnknown(found)) return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
@@ -137,10 +137,6 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
       wrappingTokens: through === undefined ? 0 : getWrappingTokens(through, found),
     })
   }
-}
-
-export function isMetaTool(name: string): boolean {
-  return (META_TOOL_NAMES as readonly string[]).includes(name)
 }
 
 function describeBeside(through: string, beside: readonly string[]): string {

@@ -6,7 +6,7 @@ import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import { getListing } from '../entries/listing.ts'
 import type { CallResult, CatalogEntry } from '../tool.ts'
 import { readText, type MetaScope, type MetaTool } from './meta-tool.ts'
-import { isMetaTool } from './run-tool.ts'
+import { isMetaToolName } from '../names.ts'
 import { SEARCH_FIRST } from './use-tool.ts'
 
 export const GET_TOOL_DEFINITION = 'get_tool_definition'
@@ -32,7 +32,7 @@ export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOp
     async call(args) {
       const name = readText(args['name'])
       if (name === undefined) return createErrorResult("Say in 'name' which tool you want to see.")
-      if (isMetaTool(name)) return createErrorResult(`'${name}' is in your tool list, with its whole definition.`)
+      if (isMetaToolName(name)) return createErrorResult(`'${name}' is in your tool list, with its whole definition.`)
       const found = scope.catalog.resolve(name)
       return isUnknown(found)
         ? markFoundNothing(createErrorResult(describeUnknownTool(found, SEARCH_FIRST)))

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { McpClient } from './client.ts'
 import { callOnWire, type DirectOptions } from './wire.ts'
 
@@ -47,29 +46,33 @@ function createSilent() {
 }
 
 describe('requests that bypass the client', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('end each at its own time, whatever the order in which they were sent', async () => {
     const { sent, ask } = createSilent()
     const ended: string[] = []
     const watch = (name: string, options: Partial<DirectOptions>): Promise<unknown> =>
       ask(name, options).catch((error: { code: string }) => ended.push(`${name} ${error.code}`))
-    await Promise.all([
-      watch('slow', { timeoutMs: 250 }),
-      watch('fast', { timeoutMs: 30 }),
-      watch('overdue', { maxMs: 120 }),
-      delay(60).then(() => watch('later', { timeoutMs: 20 })),
-    ])
+    vi.useFakeTimers()
+    const all = [watch('slow', { timeoutMs: 250 }), watch('fast', { timeoutMs: 30 }), watch('overdue', { maxMs: 120 })]
+    await vi.advanceTimersByTimeAsync(60)
+    all.push(watch('later', { timeoutMs: 20 }))
+    await vi.advanceTimersByTimeAsync(250)
+    await Promise.all(all)
     expect(ended).toEqual(['fast REQUEST_TIMEOUT', 'later REQUEST_TIMEOUT', 'overdue OVERDUE', 'slow REQUEST_TIMEOUT'])
     const cancelled = sent.filter(({ method }) => method === 'notifications/cancelled')
     expect(new Set(cancelled.map(({ params }) => params.requestId)).size).toBe(4)
   })
 
   it('are given more time by progress, and none of them by another one’s', async () => {
+    vi.useFakeTimers()
     const { ask, report } = createSilent()
     const ended: string[] = []
     const heard = ask('heard', { timeoutMs: 150 }).catch(() => ended.push('heard'))
     const quiet = ask('quiet', { timeoutMs: 150 }).catch(() => ended.push('quiet'))
-    await delay(100)
+    await vi.advanceTimersByTimeAsync(100)
     report('heard')
+    await vi.advanceTimersByTimeAsync(250)
     await Promise.all([heard, quiet])
     expect(ended).toEqual(['quiet', 'heard'])
   })

@@ -22,8 +22,6 @@ export function createClientMemory(): ClientMemory {
       return exposure.joined
     },
     join: (tool) => exposure.join(tool),
-    getNote: (name) => exposure.getNote(name),
-    setNote: (name, value) => exposure.setNote(name, value),
     get logLevel() {
       return logLevel
     },

@@ -1,13 +1,13 @@
-import type Pg from 'pg'
-import type { Pool, PoolConfig } from 'pg'
+import type { PoolConfig } from 'pg'
 import {
   isPostgresAway,
   openPostgres,
+  pg,
   type PostgresAnswer,
   type PostgresClient,
   type PostgresDatabase,
   type PostgresPool,
-} from 'foldout/postgres'
+} from 'foldout-fleet'
 import { UsageError } from '../../config/config.ts'
 import {
   AWAY_PAUSE_MS,
@@ -57,8 +57,7 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
     query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
   }
-  const pg = await loadPg()
-  const pool: Pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS })
+  const pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS })
   // A connection lost while idle is replaced when one is needed.
   pool.on('error', () => undefined)
   const shared = pool as unknown as PostgresPool
@@ -78,16 +77,6 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
     const message = `The store cannot be used. ${(error as Error).message}`
     // Nothing is wrong with the command or the configuration if the database is only unreachable.
     throw isPostgresAway(error) ? new Error(message, { cause: error }) : new UsageError(message)
-  }
-}
-
-export async function loadPg(): Promise<Pick<typeof Pg, 'Client' | 'Pool'>> {
-  try {
-    return (await import('pg')).default
-  } catch (error) {
-    throw new UsageError(
-      `A store in PostgreSQL needs the package pg, which cannot be loaded. Run: npm install pg. The reason: ${(error as Error).message}`,
-    )
   }
 }
 

@@ -1,5 +1,6 @@
+import { pg } from 'foldout-fleet'
 import type { Client } from 'pg'
-import { loadPg, type SharedDatabase } from './database.ts'
+import type { SharedDatabase } from './database.ts'
 
 /** A connection to the database that is kept open, and opened again whenever it ends. */
 export interface Line {
@@ -25,7 +26,6 @@ export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
     isOpening = true
     let opened: Client | undefined
     try {
-      const pg = await loadPg()
       opened = new pg.Client(settings)
       opened.on('error', () => undefined)
       await opened.connect()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pLimit from 'p-limit'
-import type { PostgresClient } from 'foldout/postgres'
+import type { PostgresClient } from 'foldout-fleet'
 import { LOCK_PATIENCE_MS } from '../../auth/limits.ts'
 import { parseRecord, type SignInRecord } from '../../auth/record.ts'
 import type { SignInChange, SignInStore } from '../../auth/store.ts'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createPostgresStore } from 'foldout-fleet'
 import type { GatewayStore } from '../contract.ts'
 import { SWEEP_MS } from '../limits.ts'
 import { createAuditRows } from './audit.ts'
@@ -44,7 +45,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     results: createResultRows(database),
     gateways,
     async openSessions() {
-      const { createPostgresStore } = await import('foldout/postgres')
       return createPostgresStore({ pool: database.pool, schema: database.schema.replaceAll('"', '') })
     },
     async close() {

@@ -1,4 +1,4 @@
-import type { PostgresTables } from 'foldout/postgres'
+import type { PostgresTables } from 'foldout-fleet'
 
 /** The tables that gateways share. JSON is stored as text, because `jsonb` cannot hold everything that JSON can. */
 export const TABLES: PostgresTables = {

@@ -118,8 +118,6 @@ function createKeptMemory({ session }: SharedSession): ClientMemory {
       return getState().watched
     },
     join: (tool) => session.dispatch(events.joined(tool)),
-    getNote: (name) => (Object.hasOwn(getState().notes, name) ? getState().notes[name] : undefined),
-    setNote: (name, value) => session.dispatch(events.noted({ name, value })),
     setLogLevel: (level) => session.dispatch(events.leveled(level)),
     watch: (uri) => session.dispatch(events.watched(uri)),
     unwatch: (uri) => session.dispatch(events.unwatched(uri)),

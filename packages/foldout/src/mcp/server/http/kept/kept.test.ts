@@ -4,7 +4,6 @@ import { Client as FirstSdkClient } from '@modelcontextprotocol/sdk/client/index
 import { StreamableHTTPClientTransport as FirstSdkHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, describe, expect, it } from 'vitest'
-import { auto } from '../../../../catalog/exposures/auto.ts'
 import { twoPhase } from '../../../../catalog/exposures/two-phase.ts'
 import type { CallContext, RawTool } from '../../../../catalog/tool.ts'
 import { FoldoutError } from '../../../../core/errors.ts'
@@ -181,17 +180,6 @@ describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind)
     await closes[1]?.()
     expect(await client.list()).toContain('light_room_0001')
     expect(await client.call('use_tool', { name: 'count_visits' })).toBe('Visit 1.')
-  })
-
-  it('R65 remembers whether a client follows its list', async () => {
-    const { urls } = await startMachines(2, { expose: auto() })
-    const client = await connect(balance(urls), kind)
-    const first = await client.list()
-    await client.call('use_tool', { name: 'light_room_0001', arguments: {} })
-    expect(await client.list()).toEqual([...first, 'light_room_0001'])
-    for (let i = 2; i <= 4; i++) await client.call('use_tool', { name: `light_room_000${i}`, arguments: {} })
-    // After two announcements without a new list, no tools are added anymore, whichever machine announced them.
-    expect(await client.list()).toEqual([...first, 'light_room_0001', 'light_room_0002', 'light_room_0003'])
   })
 })
 

@@ -20,7 +20,6 @@ export interface ClientState {
   /** The parameters of the client's `initialize`. */
   readonly initialize: Readonly<Record<string, unknown>>
   readonly joined: readonly string[]
-  readonly notes: Readonly<Record<string, unknown>>
   readonly logLevel: string | null
   readonly watched: readonly string[]
   readonly letters: readonly Letter[]
@@ -33,7 +32,6 @@ const NOTHING: ClientState = {
   principal: null,
   initialize: {},
   joined: [],
-  notes: {},
   logLevel: null,
   watched: [],
   letters: [],
@@ -60,10 +58,6 @@ export const clientSlice = defineSlice({
     /** Records that the client is still connected. */
     used: (state): ClientState => state,
     joined: (state, tool: string): ClientState => ({ ...state, joined: add(state.joined, tool) }),
-    noted: (state, { name, value }: { readonly name: string; readonly value: unknown }): ClientState => ({
-      ...state,
-      notes: { ...state.notes, [name]: value },
-    }),
     leveled: (state, logLevel: string): ClientState => ({ ...state, logLevel }),
     watched: (state, uri: string): ClientState => ({
       ...state,

@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startPostgres, type PostgresServer } from '../../../../../../test/postgres/server.ts'
-import { engineSuite } from '../../../testing/engine-suite.ts'
+import { startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import { engineSuite } from 'foldout/testing/suites'
 import { createDbosEngine, type DbosEngine } from './dbos-engine.ts'
 import type { DbosSdk } from './sdk.ts'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { query, startPostgres, type PostgresServer } from '../../../../../../test/postgres/server.ts'
-import type { StoredEvent } from '../store.ts'
+import { query, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import type { StoredEvent } from 'foldout/session'
 import { createPostgresStore } from './postgres-store.ts'
 
 let server: PostgresServer

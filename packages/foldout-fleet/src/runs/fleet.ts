@@ -1,13 +1,7 @@
-import { FoldoutError } from '../../../core/errors.ts'
-import { importPeer } from '../../../core/peer.ts'
-import { createJournaledSession } from '../../../session/session.ts'
-import { createPostgresStore } from '../../../session/stores/postgres/postgres-store.ts'
-import type { Snapshot } from '../../../session/snapshot.ts'
-import type { SessionStore } from '../../../session/stores/store.ts'
-import type { ApprovalAnswer, ApprovalRequest } from '../../approvals.ts'
-import { listWaiting } from '../../loop/answers.ts'
-import { agentRun } from '../../loop/run-state.ts'
-import { getRunKey, type RunAddress, type RunStatus } from '../contract.ts'
+import { FoldoutError, type ApprovalAnswer, type ApprovalRequest } from 'foldout'
+import { getRunKey, listWaitingApprovals, type RunAddress, type RunStatus } from 'foldout/durable'
+import type { SessionStore } from 'foldout/session'
+import { createPostgresStore } from '../sessions/postgres-store.ts'
 import { createMailbox, findQueue, getRunStatus, isOpen, WORKFLOW, type DeliverySdk } from './deliveries.ts'
 import { openFleetTables, type FleetMachine, type FleetTables, type FleetTakeover } from './fleet-tables.ts'
 import type { DbosWorkflow } from './sdk.ts'
@@ -146,7 +140,7 @@ const PARALLEL = 8
 
 /**
  * Reads the machines, runs and waiting approvals of a fleet, and answers approvals, without defining a run or joining
- * the fleet. It changes nothing else. Requires the packages `pg` and `@dbos-inc/dbos-sdk`.
+ * the fleet. It changes nothing else.
  *
  * @example
  * ```ts
@@ -179,7 +173,8 @@ interface FleetClient extends DeliverySdk {
 }
 
 async function openClient(systemDatabaseUrl: string, systemDatabaseSchemaName: string): Promise<FleetClient> {
-  const { DBOSClient } = await importPeer('@dbos-inc/dbos-sdk', () => import('@dbos-inc/dbos-sdk'))
+  // Engines get DBOS from their program, and loading it takes long.
+  const { DBOSClient } = await import('@dbos-inc/dbos-sdk')
   const silent = { info() {}, warn() {}, error() {}, debug() {} }
   const client = await DBOSClient.create({ systemDatabaseUrl, systemDatabaseSchemaName, logger: silent })
   return {
@@ -285,29 +280,10 @@ class OpenFleet implements Fleet {
 
   async #findApprovals({ kind, id }: RunAddress): Promise<readonly FleetApproval[]> {
     const run = { kind, id }
-    return (await this.#readWaiting(id)).map((request) => ({ id: toApprovalId(run, request), run, request }))
-  }
-
-  /** Reads the waiting calls from a run's journal, whatever else its session contains. */
-  async #readWaiting(id: string): Promise<readonly ApprovalRequest[]> {
     const stored = await this.#store?.load(id)
-    if (!stored) return []
-    const { session, replay, replayRestore } = createJournaledSession(
-      stored.snapshot ? { snapshot: pickRun(stored.snapshot) } : {},
-    )
-    for (const { event, scope } of stored.events) {
-      if (scope !== 'restore') replay(event, scope)
-      else replayRestore(pickRun(event.payload))
-    }
-    return listWaiting(session.get(agentRun))
+    const waiting = stored ? listWaitingApprovals(stored) : []
+    return waiting.map((request) => ({ id: toApprovalId(run, request), run, request }))
   }
-}
-
-/** Returns the part of a snapshot that is about the run. Other slices belong to the program that defined it. */
-function pickRun(snapshot: unknown): Snapshot {
-  const { version, slices } = snapshot as Snapshot
-  const run = slices[agentRun.name]
-  return { version, slices: run && 'state' in run ? { [agentRun.name]: run } : {} }
 }
 
 function toApprovalId(run: RunAddress, { digest }: ApprovalRequest): string {

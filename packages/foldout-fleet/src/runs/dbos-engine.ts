@@ -1,14 +1,14 @@
-import { FoldoutError } from '../../../core/errors.ts'
+import { FoldoutError } from 'foldout'
 import {
-  DEFAULT_PAGE,
+  createUnknownRunError,
+  findRunWork,
   getRunKey,
   type RunAddress,
   type RunEnd,
   type RunEngine,
   type RunSignal,
   type RunWork,
-} from '../contract.ts'
-import { createUnknownRun, findWork } from '../local-engine.ts'
+} from 'foldout/durable'
 import {
   createMailbox,
   getRunStatus,
@@ -21,6 +21,9 @@ import {
 } from './deliveries.ts'
 import { inTurn, joinFleet, type Machine } from './machine.ts'
 import type { DbosQueueLimits, DbosSdk, DbosWorkflow } from './sdk.ts'
+
+/** How many runs are listed if the caller does not say. */
+const DEFAULT_RUNS = 100
 
 /**
  * Options of {@link createDbosEngine}.
@@ -94,8 +97,7 @@ const DEFAULT_POLLING_MS = 100
 /**
  * Creates an engine on DBOS, which needs nothing but PostgreSQL. It joins the DBOS that your program launches. Set
  * `executorID` to a name that only this process has, and `applicationVersion` to a constant, or a deploy will strand
- * the runs in progress. Each start or wake-up of a run is one workflow; while it waits, there is none. Requires the
- * packages `@dbos-inc/dbos-sdk` and `pg`.
+ * the runs in progress. Each start or wake-up of a run is one workflow; while it waits, there is none.
  *
  * @example
  * ```ts
@@ -115,7 +117,7 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
   const { enqueue, list: listDeliveries } = openMailbox(dbos, queue)
   const requireDeliveries = async (address: RunAddress): Promise<readonly DbosWorkflow[]> => {
     const deliveries = await listDeliveries(address)
-    if (deliveries.length === 0) throw createUnknownRun(address)
+    if (deliveries.length === 0) throw createUnknownRunError(address)
     return deliveries
   }
 
@@ -155,7 +157,7 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
       const deliveries = await listDeliveries(address)
       return deliveries.length === 0 ? undefined : getRunStatus(address.id, deliveries)
     },
-    async list(kind, { offset = 0, limit = DEFAULT_PAGE } = {}) {
+    async list(kind, { offset = 0, limit = DEFAULT_RUNS } = {}) {
       const attributes = { foldoutKind: kind }
       const page = { offset, limit, sortDesc: true, loadInput: false, loadOutput: false }
       const starts = await dbos.listWorkflows({ attributes, ...page })
@@ -192,7 +194,7 @@ function registerWork(dbos: DbosSdk, kinds: ReadonlyMap<string, RunWork>): void 
     before?.replaced.abort(new Error('Another machine has taken over this run.'))
     await before?.ended
     const replaced = new AbortController()
-    const delivered = deliver(findWork(kinds, address.kind), address, { wokenBy, replaced, dbos })
+    const delivered = deliver(findRunWork(kinds, address.kind), address, { wokenBy, replaced, dbos })
     live.set(key, { replaced, ended: delivered.catch(() => undefined) })
     try {
       return await delivered

@@ -1,6 +1,5 @@
-import { getErrorMessage } from '../../../core/errors.ts'
-import { getRunKey, type RunAddress, type RunEnd, type RunSignal, type RunStatus } from '../contract.ts'
-import { toStatus } from '../local-engine.ts'
+import { getRunKey, toRunStatus, type RunAddress, type RunEnd, type RunSignal, type RunStatus } from 'foldout/durable'
+import { getErrorMessage } from '../error-message.ts'
 import type { DbosEnqueueOptions, DbosFilter, DbosWorkflow } from './sdk.ts'
 
 /** The name of the workflow that does a piece of a run's work. */
@@ -94,7 +93,7 @@ export function getRunStatus(id: string, deliveries: readonly DbosWorkflow[]): R
   if (deliveries.some(({ output }) => (output as Delivered | undefined)?.status === 'cancelled'))
     return { ...base, status: 'cancelled' }
   if (running) return { ...base, status: 'active' }
-  if (last?.status === 'SUCCESS') return { ...base, ...toStatus(last.output as RunEnd) }
+  if (last?.status === 'SUCCESS') return { ...base, ...toRunStatus(last.output as RunEnd) }
   if (last?.status === 'CANCELLED') return { ...base, status: 'cancelled' }
   return { ...base, status: 'failed', error: getErrorMessage(last?.error ?? last?.status) }
 }

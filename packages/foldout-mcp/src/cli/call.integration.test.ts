@@ -45,6 +45,17 @@ async function run(
 const answer = (result: object): readonly string[] => ['shop/answer', '--args', JSON.stringify(result)]
 const text = (value: string): object => ({ type: 'text', text: value })
 
+describe('the arguments of a call', () => {
+  it('may be given as name=value, and as JSON', async () => {
+    const words = ['shop/answer', 'content=[{"type":"text","text":"a=b"}]', 'isError=false']
+    expect(await run(words)).toMatchObject({ code: 0, stdout: 'a=b\n' })
+    expect(await run(['shop/answer', 'oops'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("'oops' is not an argument. Write name=value, or use --args") as string,
+    })
+  })
+})
+
 describe('the result of a call', () => {
   const COLORED = 'a\u001B[31mb\n\tc\u001B]0;title\u0007d'
 

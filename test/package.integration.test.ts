@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PACKAGES } from '../tools/packages.mjs'
 import { removeFolder } from './remove-folder.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -30,7 +31,7 @@ describe('the packed packages', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-package-'))
-    tarballs = ['foldout', 'foldout-mcp'].map((name) => {
+    tarballs = PACKAGES.map((name) => {
       const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
       const [pack] = JSON.parse(run('npm', args, join(root, 'packages', name))) as [Pack]
       packed.set(
@@ -60,6 +61,7 @@ describe('the packed packages', () => {
         'dist/types/entries/index.d.ts',
       ],
     ],
+    ['foldout-fleet', ['dist/fleet.js', 'dist/types/entries/fleet.d.ts']],
     [
       'foldout-mcp',
       ['bin/foldout.js', 'dist/main.js', 'dist/page/index.html', 'dist/page/page.js', 'dist/page/style.css'],
@@ -74,7 +76,7 @@ describe('the packed packages', () => {
     expect(needed.filter((path) => !paths.includes(path))).toEqual([])
   })
 
-  it.each(['foldout', 'foldout-mcp'])('the README of %s has links that work on npm', (name) => {
+  it.each(PACKAGES)('the README of %s has links that work on npm', (name) => {
     const readme = readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')
     const targets = [...readme.matchAll(/\]\(([^)\s]+)\)|<img\b[^>]*\bsrc="([^"]+)"/g)].map(
       ([, link, src]) => link ?? src,

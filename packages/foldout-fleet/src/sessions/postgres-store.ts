@@ -1,15 +1,23 @@
-import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import type { Event } from '../../event.ts'
-import type { Snapshot } from '../../snapshot.ts'
-import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
-import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
+import { FoldoutError } from 'foldout'
+import {
+  checkEvents,
+  checkSessionId,
+  checkSnapshot,
+  type Event,
+  type SessionStore,
+  type Snapshot,
+  type StoredEvent,
+  type StoredRange,
+  type StoredSession,
+} from 'foldout/session'
+import { getErrorMessage } from '../error-message.ts'
 import { getCode, openPostgres, type PostgresDatabase, type PostgresStoreOptions } from './database.ts'
 import { SESSION_TABLES } from './tables.ts'
 
 /**
  * Creates a store that keeps sessions in PostgreSQL, for programs that run on several machines. Once a promise resolves, its
  * data is committed. Each event is a row with the key (session, sequence), so of two writers of a session one is refused with
- * `store-conflict`, whenever it wakes up. It works behind pgbouncer in transaction mode. Requires the package `pg`.
+ * `store-conflict`, whenever it wakes up. It works behind pgbouncer in transaction mode.
  *
  * @example
  * ```ts

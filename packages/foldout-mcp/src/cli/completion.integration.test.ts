@@ -58,7 +58,7 @@ describe('R58 foldout completion', () => {
     ],
     [
       ['foldout', 'pins', "''"],
-      ['-c', '--config', '--store', '--data', '--json', '-h', '--help'],
+      ['-c', '--config', '--trust', '--store', '--data', '--json', '-h', '--help'],
     ],
     [['foldout', 'serve', '--expose', '=', 'm'], ['meta-tool']],
     [

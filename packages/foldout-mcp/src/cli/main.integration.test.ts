@@ -324,7 +324,7 @@ describe('the program', () => {
     const started = await readPids(pids)
     expect(started.filter(isAlive)).toHaveLength(2)
     child.kill(signal)
-    expect(await once(child, 'exit')).toEqual([1, null])
+    expect(await once(child, 'exit')).toEqual([signal === 'SIGINT' ? 130 : 1, null])
     expect(started.filter(isAlive)).toEqual([])
   })
 

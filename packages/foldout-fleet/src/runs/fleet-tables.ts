@@ -1,6 +1,6 @@
-import type { Pool } from 'pg'
-import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import { importPeer } from '../../../core/peer.ts'
+import { FoldoutError } from 'foldout'
+import pg, { type Pool } from 'pg'
+import { getErrorMessage } from '../error-message.ts'
 import { getLockKey } from './machine.ts'
 
 /**
@@ -64,7 +64,6 @@ export async function openFleetTables({
   schema,
   dbosSchema,
 }: FleetTablesOptions): Promise<FleetTables> {
-  const { default: pg } = await importPeer('pg', () => import('pg'))
   const pool: Pool = new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   pool.on('error', () => undefined)
   const read = async <Row extends object>(sql: string, values: unknown[] = []): Promise<readonly Row[]> => {

@@ -1,6 +1,6 @@
-import type { Client } from 'pg'
-import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import { importPeer } from '../../../core/peer.ts'
+import { FoldoutError } from 'foldout'
+import pg, { type Client } from 'pg'
+import { getErrorMessage } from '../error-message.ts'
 
 export interface MachineOptions {
   /** The name of this machine, which no other one has. */
@@ -104,7 +104,6 @@ export async function joinFleet(options: MachineOptions): Promise<Machine> {
 }
 
 async function openClient({ connectionString }: Pick<MachineOptions, 'connectionString'>): Promise<Client> {
-  const { default: pg } = await importPeer('pg', () => import('pg'))
   const client = new pg.Client({ connectionString, keepAlive: true })
   client.on('error', () => undefined)
   await client.connect()

@@ -1,6 +1,6 @@
-import type { Pool as OwnPool } from 'pg'
-import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import { importPeer } from '../../../core/peer.ts'
+import { FoldoutError } from 'foldout'
+import pg from 'pg'
+import { getErrorMessage } from '../error-message.ts'
 
 /**
  * The result of a statement.
@@ -119,8 +119,7 @@ const MIGRATION_LOCK = 0x46_4c_44_54
 
 /**
  * Connects to a database and creates or updates tables there, which several processes may do at once. Statements wait while the
- * database is away, such as during a restart. It works behind pgbouncer in transaction mode. Requires the package `pg`, unless there
- * is a `pool`.
+ * database is away, such as during a restart. It works behind pgbouncer in transaction mode.
  *
  * @example
  * ```ts
@@ -177,8 +176,7 @@ async function openPool(
       `The ${title} has no database. Pass a pool of the package pg, or a connectionString.`,
     )
   }
-  const { default: pg } = await importPeer('pg', () => import('pg'))
-  const pool: OwnPool = new pg.Pool({ connectionString: options.connectionString })
+  const pool = new pg.Pool({ connectionString: options.connectionString })
   // A connection that is lost while nobody uses it is replaced when one is needed.
   pool.on('error', () => undefined)
   return { pool: pool as unknown as PostgresPool, close: () => pool.end() }
