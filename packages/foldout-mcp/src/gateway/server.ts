@@ -36,6 +36,7 @@ export class GatewayServer {
   readonly #ended = new AbortController()
   #stopWatching: (() => void) | undefined
   #tools: readonly RawTool[] = []
+  #held: readonly RawTool[] = []
   /** The definitions of the tools, by the names that clients see. */
   #own: ReadonlyMap<string, ToolDefinition> = new Map()
   readonly #wanted = new WantedNews()
@@ -91,6 +92,11 @@ export class GatewayServer {
   /** The tools, with the configuration's overrides. */
   get tools(): readonly RawTool[] {
     return this.#tools
+  }
+
+  /** The tools that are not shown until the user accepts their definitions. */
+  listHeld(): readonly RawTool[] {
+    return this.#held
   }
 
   findOwnName(tool: string): string | undefined {
@@ -341,12 +347,16 @@ export class GatewayServer {
     const before = this.#snapshot?.tools ?? []
     this.#snapshot = snapshot
     const hasNews = this.#pins.check(keepFirst(snapshot.tools))
-    const shown = snapshot.tools.flatMap((definition) => {
-      const tool = this.#pins.isHeld(definition.name) ? undefined : this.#toTool(definition)
-      return tool ? [{ tool, definition }] : []
+    const all = snapshot.tools.flatMap((definition) => {
+      const tool = this.#toTool(definition)
+      return tool ? [{ tool, definition, isHeld: this.#pins.isHeld(definition.name) }] : []
     })
+    const held = all.filter(({ isHeld }) => isHeld)
+    const shown = all.filter(({ isHeld }) => !isHeld)
     this.#tools = shown.map(({ tool }) => tool)
-    this.#own = new Map(shown.toReversed().map(({ tool, definition }) => [tool.name, definition]))
+    this.#held = held.map(({ tool }) => tool)
+    // The first tool with a name counts, and a held one only if no other has its name.
+    this.#own = new Map([...shown, ...held].toReversed().map(({ tool, definition }) => [tool.name, definition]))
     const { onEvent, onTools } = this.#options
     const change = compareTools(before, snapshot.tools)
     onEvent({ type: 'server/tools', server: this.name, tools: snapshot.tools.length, change })

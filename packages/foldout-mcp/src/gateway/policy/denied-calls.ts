@@ -57,7 +57,7 @@ function findDenied({ guard, getTools }: DeniedCalls, wanted: unknown, who: Who)
 }
 
 /** Reads which tool a client wants to run, itself or through a meta tool. */
-function readWanted(
+export function readWanted(
   exposed: ExposedCatalog,
   name: string,
   args: unknown,

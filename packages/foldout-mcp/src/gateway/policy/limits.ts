@@ -24,8 +24,11 @@ export const MAX_APPROVALS_EACH = 100
 /** The longest server state that is kept while the user of an approved call answers its questions. */
 export const MAX_ROUND_CHARACTERS = 1_048_576
 
-/** How many characters of a call's arguments are shown to the person who is asked to approve it. */
+/** If a call's arguments have more characters, its long texts and lists are cut for the person who is asked to approve it. */
 export const MAX_SHOWN_CHARACTERS = 4_000
+
+/** A call whose arguments have more characters, even with all long texts and lists cut, is refused instead of shown in part. */
+export const MAX_SHOWN_CUT_CHARACTERS = 16_000
 
 /**
  * How many sets of clients that the rules distinguish can have their own catalog. Clients of further sets are refused.

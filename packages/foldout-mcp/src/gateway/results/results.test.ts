@@ -346,8 +346,8 @@ describe('R57 attacks on folded results', () => {
 })
 
 describe('R57 kept results', () => {
-  const ada = { key: 'ada', isShared: false }
-  const everyone = { key: 'shared', isShared: true }
+  const ada = { key: 'ada', isShared: false, user: 'ada' }
+  const everyone = { key: 'shared', isShared: true, user: 'shared' }
 
   it('expire, later if they are read', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -364,12 +364,22 @@ describe('R57 kept results', () => {
 
   it('of one client replace each other, not those of other clients', async () => {
     const store = new ResultStore()
-    const other = await store.keep({ key: 'eve', isShared: false }, 'text')
+    const other = await store.keep({ key: 'eve', isShared: false, user: 'eve' }, 'text')
     const kept = []
     for (let i = 0; i <= KEPT_PER_CLIENT; i++) kept.push(await store.keep(ada, `text ${i}`))
     expect(kept.filter(({ handle }) => store.find(ada, handle)).length).toBe(KEPT_PER_CLIENT)
     expect(store.find(ada, kept[0]?.handle ?? '')).toBeUndefined()
-    expect(store.find({ key: 'eve', isShared: false }, other.handle)).toBeDefined()
+    expect(store.find({ key: 'eve', isShared: false, user: 'eve' }, other.handle)).toBeDefined()
+    await store.close()
+  })
+
+  it('of a user with many clients replace each other, not those of other users', async () => {
+    const store = new ResultStore()
+    const eve = { key: 'eve', isShared: false, user: 'eve' }
+    const other = await store.keep(eve, 'text')
+    for (let i = 0; i < MAX_KEPT + 100; i++)
+      await store.keep({ key: `ada ${Math.floor(i / KEPT_PER_CLIENT)}`, isShared: false, user: 'ada' }, `text ${i}`)
+    expect(store.find(eve, other.handle)).toBeDefined()
     await store.close()
   })
 

@@ -138,9 +138,11 @@ export class ViewResults {
   #toOwner(client: CallClient | undefined): ResultOwner {
     const isAnywhere = this.#places.shared !== undefined && client?.isShared === true
     const connection = isAnywhere ? undefined : (client?.connection ?? client?.id)
+    const key = JSON.stringify([this.#preset, connection, client?.principal])
     return {
-      key: JSON.stringify([this.#preset, connection, client?.principal]),
+      key,
       isShared: client?.isShared === true && client.principal === undefined,
+      user: client?.principal === undefined ? key : JSON.stringify({ principal: client.principal }),
     }
   }
 
@@ -230,7 +232,10 @@ export class ViewResults {
   }
 }
 
-/** Who reads a result. Clients that cannot be told apart do not wait for each other, unless they read the same result. */
-function toReader({ key, isShared }: ResultOwner, handle: string): string {
-  return isShared ? handle : key
+/**
+ * Who reads a result: all clients of a user together. Clients that cannot be told apart do not wait for each other, unless they read
+ * the same result.
+ */
+function toReader({ user, isShared }: ResultOwner, handle: string): string {
+  return isShared ? handle : user
 }

@@ -11,6 +11,8 @@ export interface ResultOwner {
   readonly key: string
   /** Whether clients that cannot be distinguished share this key. Then only the handle protects a result. */
   readonly isShared: boolean
+  /** The user, who may have several clients; without a user, the client. Users get the same share of the space. */
+  readonly user: string
 }
 
 /** A result that was folded. */
@@ -24,6 +26,7 @@ export interface KeptResult {
 
 interface Entry extends KeptResult {
   readonly owner: string
+  readonly user: string
   readonly bytes: number
   usedAt: number
 }
@@ -53,6 +56,7 @@ export class ResultStore {
     const entry: Entry = {
       handle,
       owner: owner.key,
+      user: owner.user,
       source: bytes > IN_MEMORY_BYTES ? { file: await this.#write(text) } : { text },
       isJson: false,
       bytes,
@@ -93,14 +97,29 @@ export class ResultStore {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
 
-  #makeRoom({ key, isShared }: ResultOwner, bytes: number): void {
+  /** Removes the oldest results of those users who have the most, so that nobody loses theirs to others who keep more. */
+  #makeRoom({ key, isShared, user }: ResultOwner, bytes: number): void {
     this.#dropExpired()
     const own = [...this.#entries.values()].filter(({ owner }) => owner === key)
     if (!isShared && own.length >= KEPT_PER_CLIENT && own[0]) this.#drop(own[0])
-    for (const entry of Array.from(this.#entries.values())) {
-      if (this.#entries.size < MAX_KEPT && this.#bytes + bytes <= MAX_KEPT_BYTES) return
-      this.#drop(entry)
+    while (this.#entries.size >= MAX_KEPT || this.#bytes + bytes > MAX_KEPT_BYTES) {
+      const isFull = this.#entries.size >= MAX_KEPT
+      const oldest = this.#findOldestOfLargest(isFull ? () => 1 : (entry) => entry.bytes, [user, isFull ? 1 : bytes])
+      if (!oldest) return
+      this.#drop(oldest)
     }
+  }
+
+  /** The oldest result of the user whose results weigh the most, with what this user wants to add. */
+  #findOldestOfLargest(weigh: (entry: Entry) => number, [user, more]: readonly [string, number]): Entry | undefined {
+    const weights = new Map([[user, more]])
+    const oldest = new Map<string, Entry>()
+    for (const entry of this.#entries.values()) {
+      weights.set(entry.user, (weights.get(entry.user) ?? 0) + weigh(entry))
+      if (!oldest.has(entry.user)) oldest.set(entry.user, entry)
+    }
+    const [largest] = [...oldest].toSorted(([a], [b]) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0))
+    return largest?.[1]
   }
 
   #dropExpired(): void {

@@ -6,6 +6,8 @@ import {
   type ExposedCatalog,
   type Exposure,
 } from 'foldout/catalog'
+import { readWanted } from '../policy/denied-calls.ts'
+import { showInvisible } from '../policy/visible.ts'
 
 /** The servers that are being started because their tools are not known. */
 export interface StartingServers {
@@ -29,14 +31,19 @@ export interface FailedServers {
   listFailed(client: CallClient | undefined): readonly FailedServer[]
 }
 
+export interface HeldTools {
+  /** The tool that a client may use by this name once the user accepts its definition, as `server/tool`. */
+  findHeld(name: unknown, client: CallClient | undefined): string | undefined
+}
+
 /**
  * An exposure that waits a while for servers that are still starting before it searches, because they may have the
  * tool. If they need longer, the answer names them. If nothing is found, it also names those that cannot be started: a model would
- * conclude that there is no such tool.
+ * conclude that there is no such tool. For the same reason, a call of a tool that waits for the user's approval is told so.
  */
 export function awaitTools(
   exposure: Exposure,
-  { isStarting, listStarting, untilStarted, listFailed }: StartingServers & FailedServers,
+  { isStarting, listStarting, untilStarted, listFailed, findHeld }: StartingServers & FailedServers & HeldTools,
 ): Exposure {
   return {
     ...exposure,
@@ -46,8 +53,11 @@ export function awaitTools(
         const isAwaited = isStarting() && !inner.target(name, args)
         if (isAwaited) await untilStarted()
         const result = await inner.call(name, args, context)
+        const hasNothing = hasFoundNothing(result)
+        const held = hasNothing ? findHeld(readWanted(inner, name, args).name, context.client) : undefined
+        if (held !== undefined) return describeHeld(held)
         const starting = isAwaited ? listStarting() : []
-        const failed = hasFoundNothing(result) ? listFailed(context.client) : []
+        const failed = hasNothing ? listFailed(context.client) : []
         const notes = [
           ...(starting.length > 0 ? [describeStarting(starting)] : []),
           ...(failed.length > 0 ? [describeFailed(failed)] : []),
@@ -57,6 +67,11 @@ export function awaitTools(
       return changeExposed(inner, { call })
     },
   }
+}
+
+function describeHeld(tool: string): CallResult {
+  const text = `Tool '${showInvisible(tool)}' was not run: its definition is new or has changed, and waits for the user's approval. Ask the user to run "foldout pins".`
+  return { content: [{ type: 'text', text }], isError: true }
 }
 
 function addNotes(result: CallResult, notes: readonly string[]): CallResult {

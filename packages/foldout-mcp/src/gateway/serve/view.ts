@@ -1,5 +1,6 @@
 import {
   createCatalog,
+  listModelNames,
   type BrokenTool,
   type Catalog,
   type Encoder,
@@ -191,6 +192,7 @@ class ServedView implements View {
     const awaited = awaitTools(results.expose(this.#current.exposure), {
       ...this.#options,
       listFailed: (client) => listFailed(this.#getShown(toWho(client ? { client } : {})), this.#options.listStarting()),
+      findHeld: (tool, client) => this.#findHeld(tool, toWho(client ? { client } : {})),
     })
     const getTools: DeniedCalls['getTools'] = () =>
       getServers().map((server) => [server, selectTools(this.#settings.preset, server)])
@@ -222,6 +224,18 @@ class ServedView implements View {
     const tools = this.#guard.filter(server, selectTools(this.#settings.preset, server), who)
     const watched = this.#guard.protect(server, watchTools(tools, name, onTraffic))
     return watched.map((tool) => showTool(tool, server, features))
+  }
+
+  #findHeld(wanted: unknown, who: Who): string | undefined {
+    for (const server of this.#options.getServers()) {
+      const { name } = server
+      const held = this.#guard.filter(server, selectTools(this.#settings.preset, server, server.listHeld()), who)
+      const tool = held.find((one) =>
+        [one.name, `${name}/${one.name}`, ...listModelNames(name, one.name)].some((known) => known === wanted),
+      )
+      if (tool) return `${name}/${tool.name}`
+    }
+    return undefined
   }
 
   /** Whether a client may use anything of a server. A preset or rule may deny every tool of a server that has nothing else. */
@@ -347,11 +361,15 @@ export function includesServer({ servers = ['*'] }: PresetDefinition, name: stri
 }
 
 /** The tools of a server that a preset shows. */
-function selectTools(preset: PresetDefinition, server: GatewayServer): readonly RawTool[] {
+function selectTools(
+  preset: PresetDefinition,
+  server: GatewayServer,
+  tools: readonly RawTool[] = server.tools,
+): readonly RawTool[] {
   if (!includesServer(preset, server.name)) return []
   const { include, exclude = [] } = preset
-  if (!include && exclude.length === 0) return server.tools
-  return server.tools.filter(({ name }) => {
+  if (!include && exclude.length === 0) return tools
+  return tools.filter(({ name }) => {
     const paths = listToolNames(server, name).map((one) => `${server.name}/${one}`)
     const matches = (patterns: readonly string[]): boolean =>
       patterns.some((pattern) => paths.some((path) => matchesPattern(path, pattern)))

@@ -2,9 +2,10 @@ import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
 import { isObject } from '../../fields.ts'
 import { ROUND_STATE, type ApprovalStore, type Round } from './approval-store.ts'
 import { hashJson } from '../hash.ts'
-import { APPROVAL_MS, MAX_ROUND_CHARACTERS, MAX_SHOWN_CHARACTERS } from '../limits.ts'
+import { APPROVAL_MS, MAX_ROUND_CHARACTERS } from '../limits.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { showInvisible } from '../visible.ts'
+import { showArguments } from './show-arguments.ts'
 
 /** A call that the user has to approve. */
 export interface ApprovalRequest {
@@ -54,7 +55,9 @@ class CallApprovals implements Approvals {
     if (await this.#store.use(getId(binding), binding)) return this.#finish(binding, withInput(context, undefined), run)
     if (!canAsk(context)) return this.#noteForUser(binding, request, context)
     if (peer?.era === 'modern') return this.#askModern(binding, request, context)
-    const isApproved = await this.#askLegacy(request, context)
+    const question = createQuestion(request, context, this.#secrets)
+    if (!question) return refuse(request, TOO_MANY)
+    const isApproved = await this.#askLegacy(question, context)
     if (isApproved === undefined) return this.#noteForUser(binding, request, context)
     if (!isApproved) return refuse(request, NOT_APPROVED)
     if (request.getDefinition() !== definition)
@@ -95,9 +98,10 @@ class CallApprovals implements Approvals {
   }
 
   async #askModern(binding: string, request: ApprovalRequest, context: CallContext): Promise<CallResult> {
+    const params = createQuestion(request, context, this.#secrets)
+    if (!params) return refuse(request, TOO_MANY)
     const requestState = await this.#store.beginRound({ binding }, identifyAsker(context))
     if (requestState === undefined) return BUSY
-    const params = createQuestion(request, context, this.#secrets)
     return {
       resultType: 'input_required',
       inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
@@ -107,10 +111,9 @@ class CallApprovals implements Approvals {
   }
 
   /** Asks a client and waits for its answer; undefined if the client could not be asked. */
-  async #askLegacy(request: ApprovalRequest, context: CallContext): Promise<boolean | undefined> {
+  async #askLegacy(question: Question, context: CallContext): Promise<boolean | undefined> {
     const signals = [AbortSignal.timeout(APPROVAL_MS), ...(context.signal ? [context.signal] : [])]
     try {
-      const question = createQuestion(request, context, this.#secrets)
       return isAccepted(await context.peer?.ask?.('elicitation/create', question, AbortSignal.any(signals)))
     } catch {
       context.signal?.throwIfAborted()
@@ -122,6 +125,8 @@ class CallApprovals implements Approvals {
     const id = getId(binding)
     const { client } = context
     const { preset, tool, reason } = request
+    const shown = showArguments(request.arguments, this.#secrets)
+    if (shown === undefined) return refuse(request, TOO_MANY)
     const call = {
       id,
       binding,
@@ -129,7 +134,7 @@ class CallApprovals implements Approvals {
       ...(client?.principal === undefined ? {} : { user: client.principal }),
       preset,
       tool,
-      arguments: formatArguments(request.arguments, this.#secrets),
+      arguments: shown,
       ...(reason === undefined ? {} : { reason }),
     }
     const asked = await this.#store.ask(call, identifyAsker(context))
@@ -147,6 +152,8 @@ class CallApprovals implements Approvals {
 }
 
 const NOT_APPROVED = 'the user did not approve it.'
+const TOO_MANY =
+  'the user has to approve it, and its arguments have too many parts to show. Call it with fewer arguments at a time.'
 const CANNOT_CHECK = 'the gateway cannot check now whether the user approved it. Send the answer again later.'
 const BUSY: CallResult = {
   content: [
@@ -203,23 +210,20 @@ function withInput(context: CallContext, input: NonNullable<CallContext['peer']>
   return { ...context, peer: input ? { ...peer, input } : peer }
 }
 
-/** A question that the user answers by accepting it. */
-function createQuestion(request: ApprovalRequest, { client }: CallContext, secrets: Secrets) {
+type Question = Readonly<Record<string, unknown>>
+
+/** A question that the user answers by accepting it; undefined if the arguments cannot be shown. */
+function createQuestion(request: ApprovalRequest, { client }: CallContext, secrets: Secrets): Question | undefined {
   const { tool, reason, arguments: args } = request
+  const shown = showArguments(args, secrets)
+  if (shown === undefined) return undefined
   const who = client?.name === undefined ? 'A client' : `The client '${showInvisible(client.name).slice(0, 100)}'`
   const lines = [
     `${who} wants to call ${showInvisible(tool)} once, with these arguments:`,
-    formatArguments(args, secrets),
+    shown,
     ...(reason === undefined ? [] : [reason]),
   ]
   return { message: lines.join('\n\n'), requestedSchema: { type: 'object', properties: {} } }
-}
-
-/** The arguments as JSON, so that a string cannot look like anything else. */
-function formatArguments(args: Readonly<Record<string, unknown>>, secrets: Secrets): string {
-  const text = showInvisible(secrets.hide(JSON.stringify(args, null, 2)))
-  if (text.length <= MAX_SHOWN_CHARACTERS) return text
-  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`
 }
 
 function refuse({ tool }: ApprovalRequest, why: string): CallResult {

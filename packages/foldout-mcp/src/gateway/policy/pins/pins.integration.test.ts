@@ -95,6 +95,22 @@ describe('R56 pinned definitions', () => {
     expect(await listNames(gateway)).toEqual(['grow', 'read'])
   })
 
+  it('say of a held tool that it is held, and of no other', async () => {
+    await (await create(define([READ], { pin: 'hold' }))).close()
+    const rules = [{ tool: 'notes/grow', action: 'deny' as const }]
+    const gateway = await create({ ...define([CHANGED, GROW], { pin: 'hold' }), rules, expose: 'hybrid' })
+    await vi.waitFor(() => expect(getNews()).not.toEqual([]))
+    const client = await site.connect((await gateway.http()).url)
+    const call = async (name: string, args: Record<string, unknown> = {}) =>
+      getText(await client.callTool({ name, arguments: args }))
+    const held = `Tool 'notes/read' was not run: its definition is new or has changed, and waits for the user's approval. Ask the user to run "foldout pins".`
+    expect(await call('read')).toBe(held)
+    expect(await call('use_tool', { name: 'read', arguments: {} })).toBe(held)
+    expect(await call('use_tool', { name: 'notes/read', arguments: {} })).toBe(held)
+    expect(await call('use_tool', { name: 'grow', arguments: {} })).toContain("Tool 'grow' not found.")
+    expect(await call('use_tool', { name: 'other', arguments: {} })).toContain("Tool 'other' not found.")
+  })
+
   it('stop the first call of a server that turns out to have changed', async () => {
     await (await create(define([READ], { pin: 'hold' }))).close()
     const gateway = await site.create(define([CHANGED], { pin: 'hold' }))
