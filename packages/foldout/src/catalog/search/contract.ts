@@ -89,7 +89,7 @@ export interface Hit<Tool extends Searchable = Searchable> {
 }
 
 /**
- * How well the hits of a search fit: `good`, `weak` if they are only guesses, at most three, or `none` if nothing is near the query, and
+ * How well the hits of a search fit: `good`, `weak` if they are only guesses, or `none` if nothing is near the query, and
  * there are no hits.
  *
  * @example

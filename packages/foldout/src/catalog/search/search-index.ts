@@ -13,8 +13,6 @@ const DEFAULT_LIMIT = 5
 const FITS_AS_WELL = 0.6
 /** If the best tool's words cover this much of the whole request, tools that do not fit as well only fill the answer, and are left out. */
 const MOST_OF_IT = 0.65
-/** How many tools are offered as guesses if none fits well. */
-const MAX_GUESSES = 3
 const MOST_CATEGORIES = 3
 /** How many of the best tools determine the nearest categories. */
 const NEAREST_TOOLS = 10
@@ -70,7 +68,7 @@ function* toOutcome<Tool extends Searchable>(
   }
   const coverage = computeCoverage(found.ranking.whole.query, top ?? -1, found.postings)
   const hasGap = coverage >= MOST_OF_IT && request.named.size === 0
-  const hits = { good: hasGap ? best.filter(fitsAsWell) : best, weak: best.slice(0, MAX_GUESSES), none: [] }[fit]
+  const hits = { good: hasGap ? best.filter(fitsAsWell) : best, weak: best, none: [] }[fit]
   const shown = hits.slice(0, limit)
   const shownHits: Hit<Tool>[] = []
   for (const slot of shown) {
