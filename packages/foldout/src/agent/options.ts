@@ -99,8 +99,7 @@ export interface AgentOptions<Keys extends string = string> {
   /**
    * How to treat a call that had begun when the process ended, so it is unknown whether it took effect. A read-only or
    * idempotent tool runs again. For other tools, `'repeat'` runs them again too, `'tell'` tells the model that the
-   * outcome is unknown, and `'ask'` asks a person. A call that was approved always asks again. Default `'repeat'`; for
-   * durable runs, `'tell'`.
+   * outcome is unknown, and `'ask'` asks a person. A call that was approved always asks again. Default `'tell'`.
    */
   readonly interruptedCalls?: InterruptedCalls
   /** Called with every event. Errors and rejections are ignored, because watching a run must not change it. */

@@ -27,6 +27,7 @@ const tool = (name: string) =>
   defineTool({
     name,
     description: name,
+    annotations: { idempotentHint: true },
     params: z.object({ n: z.number() }),
     execute: async ({ n }, { session }) => {
       console.log(`exec ${n}`)

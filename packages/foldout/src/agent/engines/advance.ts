@@ -60,7 +60,7 @@ async function goOn(
   const bound = (await bindPrompt({ prompt }, session.id)) as BoundPrompt<unknown>
   const go = async (answer: ApprovalAnswer | undefined): Promise<Outcome> => {
     const given = answer ? { approvals: [answer] } : {}
-    return (await runAgent(bound, { interruptedCalls: 'tell', ...options, ...given, session, signal })).status
+    return (await runAgent(bound, { ...options, ...given, session, signal })).status
   }
   const answer = findAnswer(session.get(agentRun), wokenBy)
   try {

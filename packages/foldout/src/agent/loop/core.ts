@@ -185,7 +185,7 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
   return {
     getState: () => journal.state,
     needsApproval: options.needsApproval,
-    interruptedCalls: options.interruptedCalls ?? 'repeat',
+    interruptedCalls: options.interruptedCalls ?? 'tell',
     ttlMs: options.approvalTtlMs,
     findSection: (tool) => core.render().findSection(tool),
     refuseWait({ id, name }) {
