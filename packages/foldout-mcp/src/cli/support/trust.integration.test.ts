@@ -224,6 +224,6 @@ it('reads configurations through one door', async () => {
   const sources = files.filter((file) => file.endsWith('.ts') && !/\.(?:test|fixtures)\.ts$/.test(file))
   const texts = await Promise.all(sources.map((file) => readFile(join(cli, file), 'utf8')))
   expect(sources.filter((_, i) => /read(?:Gateway|Checked)Config/.test(texts[i] ?? ''))).toEqual([
-    join('trust', 'trust.ts'),
+    join('support', 'trust.ts'),
   ])
 })

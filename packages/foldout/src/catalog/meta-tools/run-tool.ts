@@ -115,8 +115,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   // Even if a server has a tool of that name, which models see under another name.
   if (through !== undefined && isMetaToolName(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
-  // A call that was meant for a meta tool must not reach a server that has a tool of the same name.
-  const found = isMetaTool(name) ? { unknown: name, near: [], isAmbiguous: false } : catalog.resolve(name)
+  const found = catalog.resolve(name)
   if (isUnknown(found)) return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
   if (through !== undefined && !isForModels(found))
     return createErrorResult(`Tool '${found.name}' is only for the pages of its server. Use another tool.`)
@@ -153,7 +152,7 @@ function describeBeside(through: string, beside: readonly string[]): string {
  * const target = getTarget({ catalog, client }, { name: 'send_mail', args: '{"to":"ada@example.com"}' })
  */
 export function getTarget({ catalog }: MetaScope, call: InnerCall): EntryCall | undefined {
-  if (typeof call.name !== 'string' || isMetaTool(call.name)) return undefined
+  if (typeof call.name !== 'string') return undefined
   const found = catalog.resolve(call.name)
   if (isUnknown(found)) return undefined
   const read = readArguments(getMeant(call, found))
