@@ -1,6 +1,14 @@
 import { getErrorMessage } from '../core/errors.ts'
 import type { ChatRequest } from './chat.ts'
 
+/**
+ * Formats the message that asks a model to fix its answer. A model that sends only the faulty field again would send an
+ * answer that cannot be parsed alone.
+ */
+export function formatRepair(fault: string): string {
+  return `${fault} Send the whole JSON again, not only the part that changed.`
+}
+
 /** Whether a request only asks the model to fix its last answer, which requires no tools. */
 export function isRepair({ messages, output }: ChatRequest): boolean {
   const [answer, fault] = messages.slice(-2)
@@ -9,6 +17,6 @@ export function isRepair({ messages, output }: ChatRequest): boolean {
     output?.parse(answer.text)
     return false
   } catch (error) {
-    return getErrorMessage(error) === fault.text
+    return formatRepair(getErrorMessage(error)) === fault.text
   }
 }

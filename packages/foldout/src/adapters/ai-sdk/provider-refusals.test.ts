@@ -5,6 +5,7 @@ import { defineTool, ok } from '../../entries/index.ts'
 import { outputSpec } from '../../prompt/output.ts'
 import { getErrorMessage } from '../../core/errors.ts'
 import type { Message, ModelEvent } from '../contract.ts'
+import { formatRepair } from '../repair.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { evaluate } from './evaluation.fixtures.ts'
 import { call, finish, says, scripted, type CallOptions, type StreamPart } from './model.fixtures.ts'
@@ -98,7 +99,7 @@ describe('aiSdk and output schemas', () => {
     const messages: readonly Message[] = [
       { role: 'user', text: 'Hello' },
       { role: 'assistant', text: 'Rome.', toolCalls: [] },
-      { role: 'user', text: fault },
+      { role: 'user', text: formatRepair(fault) },
     ]
     await evaluate(adapter, { output, tools: [weather], messages })
     await evaluate(adapter, { output })

@@ -1,3 +1,4 @@
+import { formatRepair } from '../../adapters/repair.ts'
 import type { AssistantMessage, EvaluationResult } from '../../adapters/contract.ts'
 import { readResult } from '../../adapters/read-reply.ts'
 import { untilAborted } from '../../core/abort.ts'
@@ -142,9 +143,6 @@ function getLastReply({ scribe, journal }: RunCore): string {
   return reply?.role === 'assistant' ? reply.text : ''
 }
 
-/** A model that fixes only the faulty field would send an answer that cannot be parsed alone. */
-const SEND_AGAIN = 'Send the whole JSON again, not only the part that changed.'
-
 /** Parses the answer with the output schema, or returns the message that asks the model to fix it. */
 function parseAnswer(
   output: OutputSpec<unknown> | undefined,
@@ -156,7 +154,7 @@ function parseAnswer(
     return { value: output.parse(text) }
   } catch (error) {
     if (!mayRepair || !(error instanceof OutputParseError)) throw error
-    return { fault: `${error.message} ${SEND_AGAIN}` }
+    return { fault: formatRepair(error.message) }
   }
 }
 

@@ -47,7 +47,10 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
         },
         { requiredKeys: [] },
       )
-      .chain((whole) => fc.subarray(Object.entries(whole), { maxLength: 3 }))
+      .chain((whole) => {
+        const keywords = Object.entries(whole)
+        return fc.subarray(keywords, { maxLength: Math.min(3, keywords.length) })
+      })
       .map((keywords): unknown => Object.fromEntries(keywords)),
   }
 })
