@@ -23,11 +23,36 @@ writeReference()
 if (isDev) watch(join(repository, 'docs'), { recursive: true }, writePages)
 const command = [isDev ? 'dev' : 'build', folder, ...args.filter((arg) => arg !== '--dev')]
 const vitepress = spawn(process.execPath, [join(folder, 'node_modules/vitepress/bin/vitepress.js'), ...command], {
-  stdio: 'inherit',
+  stdio: ['inherit', 'inherit', 'pipe'],
+})
+let problems = ''
+vitepress.stderr.on('data', (chunk: Buffer) => {
+  process.stderr.write(chunk)
+  problems += chunk.toString()
 })
 vitepress.on('close', (code) => {
   process.exitCode = code ?? 1
+  if (isDev) return
+  // vitepress prints what a page throws while it is rendered, leaves the page blank, and ends with 0.
+  if (/^\S*Error: /m.test(problems)) fail('A page could not be rendered; the error is above.')
+  for (const page of listBlankPages(join(generated, 'site'))) fail(`${page} has no text.`)
 })
+
+function fail(reason: string): void {
+  console.error(reason)
+  process.exitCode = 1
+}
+
+/** The built pages whose content is empty. */
+function listBlankPages(site: string): readonly string[] {
+  const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
+  return files.filter((file) => {
+    if (!file.endsWith('.html') || file === '404.html') return false
+    const [, content = ''] =
+      /<div[^>]* class="[^"]*\bvp-doc\b[^"]*"[^>]*>([^]*)/.exec(readFileSync(join(site, file), 'utf8')) ?? []
+    return content.replaceAll(/<script[^]*?<\/script>|<[^>]*>|\s/g, '').length < 100
+  })
+}
 
 /** Writes every page, the pictures, and the texts for models. */
 function writePages(): void {
@@ -81,9 +106,7 @@ function dropNumbers(api: string): void {
   const files = readdirSync(api, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'))
   for (const file of files) {
     const text = readFileSync(join(api, file), 'utf8')
-    const plain = mapProse(text, (prose) =>
-      prose.replaceAll(/(\]\([^)\s#]*)-1\.md/g, '$1.md').replaceAll('{{', '{&#8203;{'),
-    )
+    const plain = mapProse(text, (prose) => prose.replaceAll(/(\]\([^)\s#]*)-1\.md/g, '$1.md'))
     rmSync(join(api, file))
     const page = file.replace(/-1\.md$/, '.md')
     write(join(api, page), plain)

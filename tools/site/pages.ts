@@ -110,7 +110,6 @@ export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[
   return mapProse(text, (prose) =>
     prose
       .replaceAll(/<!--[^]*?-->\n?/g, '')
-      .replaceAll('{{', '{&#8203;{')
       .replaceAll(LINK, (_, before: string, target: string, after: string) => before + toSiteLink(target) + after),
   )
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig } from 'vitepress'
+import { defineConfig, type MarkdownRenderer } from 'vitepress'
 import { readProject } from '../../packages.mjs'
 import { readTitle } from '../llms.ts'
 import { listNavigation } from '../navigation.ts'
@@ -35,7 +35,14 @@ export default defineConfig({
   // Pictures stay files, and the reference is one large page for each entry.
   vite: { build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
   // Raw markup in a page is text: the pages are also read on GitHub, and use angle brackets for placeholders.
-  markdown: { html: false, anchor: { slugify: toAnchor }, toc: { slugify: toAnchor }, headers: { slugify: toAnchor } },
+  markdown: {
+    html: false,
+    attrs: { disable: true },
+    anchor: { slugify: toAnchor },
+    toc: { slugify: toAnchor },
+    headers: { slugify: toAnchor },
+    config: keepBraces,
+  },
   themeConfig: {
     logo: { src: '/icon.svg', alt: '' },
     search: { provider: 'local' },
@@ -51,6 +58,12 @@ export default defineConfig({
     footer: { message: 'Apache-2.0' },
   },
 })
+
+/** Keeps the text of a page from being read as code: Vue takes two braces for an interpolation, but not their entities. */
+function keepBraces(md: MarkdownRenderer): void {
+  const render = md.renderer.render.bind(md.renderer)
+  md.renderer.render = (...args) => render(...args).replaceAll('{{', '&#123;&#123;')
+}
 
 function toItem(name: string): { text: string; link: string }[] {
   const file = join(pages, `${name}.md`)
