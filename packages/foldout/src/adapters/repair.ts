@@ -17,6 +17,6 @@ export function isRepair({ messages, output }: ChatRequest): boolean {
     output?.parse(answer.text)
     return false
   } catch (error) {
-    return formatRepair(getErrorMessage(error)) === fault.text
+    return fault.text.startsWith(getErrorMessage(error))
   }
 }
