@@ -99,7 +99,7 @@ describe('the packed packages', () => {
     const server = { command: process.execPath, args: ['server.mjs', JSON.stringify({ tools })] }
     writeFileSync(join(alone, 'foldout.config.json'), JSON.stringify({ mcpServers: { a: server } }))
     const command = [join(alone, 'node_modules/.bin/foldout')]
-    const cache = ['--cache', join(alone, 'cache')]
+    const cache = ['--config', join(alone, 'foldout.config.json'), '--cache', join(alone, 'cache')]
     const { exposures } = JSON.parse(run(process.execPath, [...command, 'tools', '--json', ...cache], alone)) as {
       readonly exposures: readonly { readonly problem?: string }[]
     }

@@ -30,7 +30,7 @@ describe('the foldout command with real servers', () => {
     spawnSync(process.execPath, [BIN, ...args], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
 
   it('lists the tools of all of them', () => {
-    const { stdout, stderr, status } = run('tools', '--json')
+    const { stdout, stderr, status } = run('tools', '--json', '--trust')
     const { servers, failed } = JSON.parse(stdout) as {
       servers: readonly { name: string }[]
       failed: readonly unknown[]
@@ -40,7 +40,7 @@ describe('the foldout command with real servers', () => {
   }, 90_000)
 
   it('finds a tool by what it does', () => {
-    const { stdout, status } = run('search', '-q', '-n', '3', 'change a file on disk')
+    const { stdout, status } = run('search', '--trust', '-q', '-n', '3', 'change a file on disk')
     expect(stdout).toMatch(/^(edit_file|write_file) +files +/m)
     expect(status).toBe(0)
   }, 90_000)
