@@ -16,3 +16,11 @@ export const TASKS = `${PROTOCOL_PREFIX}tasks`
 export const RELATED_TASK = `${PROTOCOL_PREFIX}related-task`
 /** The `_meta` key of a meta tool's result for the error with which a server rejected the call. */
 export const REFUSED_WITH = 'foldout/error'
+/** The `_meta` key of a modern request for the version of the protocol that it uses. */
+export const PROTOCOL_VERSION = `${PROTOCOL_PREFIX}protocolVersion`
+/** The `_meta` key of a modern request for the program that sends it. */
+export const CLIENT_INFO = `${PROTOCOL_PREFIX}clientInfo`
+/** The `_meta` key of a modern result for the program that sends it. */
+export const SERVER_INFO = `${PROTOCOL_PREFIX}serverInfo`
+/** The `_meta` key of a modern notification for the subscription that it belongs to. */
+export const SUBSCRIPTION_ID = `${PROTOCOL_PREFIX}subscriptionId`

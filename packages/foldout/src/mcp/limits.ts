@@ -93,6 +93,10 @@ export const MAX_STREAMS = 2_000
 export const STREAMS_PER_PEER = 500
 /** A legacy client's event stream with more unread bytes is closed. The client may open another one. */
 export const MAX_UNREAD_EVENT_BYTES = 4 * MIB
+/** How often something is sent on an event stream without messages, so that proxies do not close it. */
+export const EVENT_KEEP_ALIVE_MS = 15 * SECOND
+/** How many messages one request over HTTP may have (MCP 2025-03-26). */
+export const MAX_HTTP_BATCH = 100
 /** How many requests over HTTP are answered at a time. */
 export const MAX_REQUESTS = 16_000
 /** How many requests over HTTP of one peer are answered at a time. */
@@ -107,6 +111,8 @@ export const LISTEN_BACKLOG = 4_096
  */
 export const KEEP_ALIVE_MS = 2 * MINUTE
 
+/** How many requests to listen one modern client with its own connection may have open. */
+export const MAX_SUBSCRIPTIONS = 1_024
 /** How many resources one request to listen may name. Further ones are left out. */
 export const MAX_WATCHED = 1_000
 
@@ -124,6 +130,22 @@ export const CHANNEL_CHECK_MS = SECOND
 
 // Limits on what an upstream server may do.
 
+/** The longest answer or event of a server over HTTP, in bytes after decompression. A longer one fails its request. */
+export const SERVER_MESSAGE_BYTES = 256 * MIB
+/** How many bytes of the body of an HTTP error are read. */
+export const ERROR_BODY_BYTES = MIB
+/** How long a server over HTTP may take to end a session that is no longer needed. */
+export const END_SESSION_MS = 2 * SECOND
+/** How many attempts in a row to request a broken stream of events again may fail. */
+export const MAX_RESUMES = 2
+/** The pause before the first attempt, unless the server names another. The pause grows by half with each attempt. */
+export const FIRST_RESUME_MS = SECOND
+/** The longest pause before such an attempt. */
+export const LONGEST_RESUME_MS = 30 * SECOND
+/** How many answers to its questions a server over HTTP is sent at a time. Further ones wait. */
+export const MAX_ANSWERING = 16
+/** The connection to a server over HTTP is ended if it asks questions and leaves more answers than this unread. */
+export const MAX_UNREAD_ANSWERS = 10_000
 /** How long a call may go without an answer or progress. Option `timeoutMs` of `toolsFromMcp`. */
 export const CALL_SILENCE_MS = 10 * MINUTE
 /** How long a call may take, whatever progress it reports. Option `maxCallMs` of `toolsFromMcp`. */

@@ -1,8 +1,11 @@
 import { Client, type Transport } from '@modelcontextprotocol/client'
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
+import type { McpReceiver, McpTransport, SendOptions } from '../protocol/transport.ts'
+import { connectToMcp, type ConnectToMcpOptions } from './connect.ts'
+import type { McpSession } from './session.ts'
 
-/** The official clients that tools can come from, by their names in tests. */
-export const LINES = ['v1', 'v2', 'v2 on 2026-07-28'] as const
+/** What tools can come from, by their names in tests: two official clients, and our own in both eras. */
+export const LINES = ['v1', 'v2', 'our own', 'our own on 2026-07-28'] as const
 export type Line = (typeof LINES)[number]
 
 export interface Message {
@@ -33,8 +36,10 @@ export interface HandmadeServer {
 }
 
 export interface Connection {
-  readonly client: Client | LegacyClient
+  readonly client: Client | LegacyClient | McpSession
   readonly server: HandmadeServer
+  /** The transport of the client. A test may change how it sends. */
+  readonly transport: HandmadeTransport
 }
 
 export class ServerError extends Error {
@@ -54,19 +59,57 @@ const opening = new Set(['initialize', 'notifications/initialized', 'server/disc
 
 /** Connects a client to a handmade server. */
 export async function connect(line: Line, script: Script = {}): Promise<Connection> {
-  const { transport, server } = handmade(script, line === 'v2 on 2026-07-28')
-  const info = { name: 'test', version: '1' }
-  if (line === 'v1') {
-    const client = new LegacyClient(info)
-    await client.connect(transport)
-    return { client, server }
+  if (line === 'our own' || line === 'our own on 2026-07-28') return connectOwn(line, script)
+  if (line === 'v2') return connectSdk(script, 'legacy')
+  const { transport, server } = handmade(script, false)
+  const client = new LegacyClient({ name: 'test', version: '1' })
+  await client.connect(transport as unknown as Transport)
+  return { client, server, transport }
+}
+
+/** Connects the newer official client in one era. */
+export async function connectSdk(
+  script: Script,
+  era: 'legacy' | 'modern',
+): Promise<Connection & { readonly client: Client }> {
+  const { transport, server } = handmade(script, era === 'modern')
+  const client = new Client(
+    { name: 'test', version: '1' },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' },
+    },
+  )
+  await client.connect(transport as unknown as Transport)
+  return { client, server, transport }
+}
+
+/** Connects our own client. */
+export async function connectOwn(
+  line: Line,
+  script: Script = {},
+  options: Partial<ConnectToMcpOptions> = {},
+): Promise<Connection & { readonly client: McpSession }> {
+  const { transport, server } = handmade(script, line === 'our own on 2026-07-28')
+  const own: McpTransport = {
+    get hasRequestStreams() {
+      return transport.hasPerRequestStream === true
+    },
+    async start(receiver: McpReceiver) {
+      Object.assign(transport, {
+        onmessage: (message) => receiver.receive(message),
+        onclose: () => receiver.close(),
+      } satisfies Partial<HandmadeTransport>)
+    },
+    send: (message, sending) => transport.send(message, toSdkOptions(sending)),
+    close: () => transport.close(),
   }
-  const client = new Client(info, {
-    capabilities: { elicitation: { form: {} } },
-    ...(line === 'v2' ? {} : { versionNegotiation: { mode: 'auto' } }),
-  })
-  await client.connect(transport)
-  return { client, server }
+  const client = await connectToMcp(own, { name: 'test', version: '1', ...options })
+  return { client, server, transport }
+}
+
+function toSdkOptions({ onStreamEnd }: SendOptions = {}): { readonly onRequestStreamEnd?: (() => void) | undefined } {
+  return { onRequestStreamEnd: onStreamEnd }
 }
 
 /** Creates the script of a server with these tools on one page. */
@@ -77,12 +120,13 @@ export function having(tools: readonly unknown[], call?: (params: Message['param
   }
 }
 
-interface HandmadeTransport {
+export interface HandmadeTransport {
   start(): Promise<void>
-  send(message: object): Promise<void>
+  send(message: object, options?: { readonly onRequestStreamEnd?: (() => void) | undefined }): Promise<void>
   close(): Promise<void>
-  onmessage?: Transport['onmessage']
-  onclose?: Transport['onclose']
+  hasPerRequestStream?: boolean
+  onmessage?: (message: never) => void
+  onclose?: () => void
 }
 
 function handmade(script: Script, isModern: boolean): { transport: HandmadeTransport; server: HandmadeServer } {
@@ -90,7 +134,7 @@ function handmade(script: Script, isModern: boolean): { transport: HandmadeTrans
   const received: Message[] = []
   let subscription: number | string | undefined
   const toClient = (message: object): void =>
-    transport.onmessage?.(JSON.parse(JSON.stringify({ jsonrpc: '2.0', ...message })))
+    transport.onmessage?.(JSON.parse(JSON.stringify({ jsonrpc: '2.0', ...message })) as never)
   const serverInfo = { name, version: '1' }
   const open = ({ id, method, params }: Message): void => {
     if (method === 'initialize')
