@@ -1,5 +1,5 @@
 import { isPlainObject } from '../core/json/json.ts'
-import { describeIssues, issueKeys, issuePath, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { describeIssues, issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { shorten } from '../core/text.ts'
 import { schemaFragment } from './signatures/schema/fragment.ts'
 import type { CatalogEntry } from './tool.ts'
@@ -30,12 +30,47 @@ export function describeArgumentsFault(
   return `Wrong arguments for tool '${name}': ${describeIssues(named)}${more}. Nothing was run.${schema}`
 }
 
+/** How deep objects within arguments are completed. */
+const DEEPEST_DEFAULT = 8
+
+/**
+ * Adds required arguments that are missing and have a default: the schema says what they are then. Optional ones are left to the tool.
+ * Returns the same object if nothing is missing.
+ */
+function addRequiredDefaults(
+  args: Readonly<Record<string, unknown>>,
+  schema: JsonSchema,
+  depth = 0,
+): Readonly<Record<string, unknown>> {
+  const { properties, required } = schema
+  if (!isPlainObject(properties) || depth > DEEPEST_DEFAULT) return args
+  const added: [string, unknown][] = []
+  for (const name of Array.isArray(required) ? (required as readonly unknown[]) : []) {
+    if (typeof name !== 'string' || Object.hasOwn(args, name) || !Object.hasOwn(properties, name)) continue
+    const property = properties[name]
+    if (isPlainObject(property) && property['default'] !== undefined) added.push([name, property['default']])
+  }
+  for (const [name, value] of Object.entries(args)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (!isPlainObject(value) || !isPlainObject(property)) continue
+    const inner = addRequiredDefaults(value, property, depth + 1)
+    if (inner !== value) added.push([name, inner])
+  }
+  return added.length === 0 ? args : Object.fromEntries([...Object.entries(args), ...added])
+}
+
 export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> } | { readonly fault: string }
 
 /**
- * Reads a call's arguments as an object. Missing arguments count as an empty object, and a string is parsed as JSON.
+ * Reads a call's arguments as an object. Missing arguments count as an empty object, a string is parsed as JSON, and what is required
+ * and has a default may be missing.
  */
-export function readArguments(given: unknown): ReadArguments {
+export function readArguments(given: unknown, schema: JsonSchema = {}): ReadArguments {
+  const read = readObject(given)
+  return 'fault' in read ? read : { args: addRequiredDefaults(read.args, schema) }
+}
+
+function readObject(given: unknown): ReadArguments {
   if (given === undefined || given === null) return { args: {} }
   if (isPlainObject(given)) return { args: given }
   if (typeof given !== 'string') return { fault: 'they must be one JSON object' }

@@ -1,3 +1,4 @@
+import { ignore } from '../core/promises.ts'
 import type { CatalogOptions } from './contract.ts'
 import { MAX_REMEMBERED_SEARCHES } from './limits.ts'
 import type { Searchable, SearchIndex, SearchOptions, SearchOutcome } from './search/contract.ts'
@@ -52,9 +53,7 @@ export function createCatalogIndex<Tool extends Searchable>(
     if (isAhead || when === 'search') return
     isAhead = true
     // If this fails, the next search fails the same way and reports it.
-    pause()
-      .then(load)
-      .catch(() => undefined)
+    void ignore(pause().then(load), 'the next search fails the same way and reports it')
   }
 
   return {

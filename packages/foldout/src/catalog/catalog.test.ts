@@ -5,6 +5,7 @@ import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } 
 import { defineTool, fromJsonSchema, ok, type JsonSchema } from '../entries/index.ts'
 import { failed, said, getText, tool } from './catalog.fixtures.ts'
 import { isUnknown } from './unknown-tool.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const namesIn = (catalog: Catalog): string[] => catalog.tools.map(({ name }) => name)
 const from = (source: string, ...names: string[]): RawTool[] => names.map((name) => tool(name, { source }))
@@ -54,7 +55,7 @@ describe('R43 a catalog', () => {
     const expected = createCatalog([...from('mail', ...names.slice(500)), ...from('post', ...names.slice(1_000))])
     for (const turns of [0, 1, 3]) {
       const catalog = createCatalog(from('mail', ...names))
-      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setTimeout(resolve, 2))
+      for (let turn = 0; turn < turns; turn++) await takeTurns(2)
       const early = catalog.search('send letter 700')
       catalog.add(from('post', ...names.slice(1_000)))
       for (const name of names.slice(0, 500)) expect(catalog.remove(`mail/${name}`)).toBe(true)

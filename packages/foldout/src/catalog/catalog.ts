@@ -137,7 +137,7 @@ class LiveCatalog implements Catalog {
     if (isUnknown(found)) return createErrorResult(describeUnknownTool(found))
     const { call, isStructured = false } = this.#prepared.get(found.qualified) ?? {}
     if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: the catalog has only its definition.`)
-    const read = readArguments(args)
+    const read = readArguments(args, found.inputSchema)
     if ('fault' in read)
       return createErrorResult(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
     const result = await call(read.args, context, {
@@ -151,8 +151,9 @@ class LiveCatalog implements Catalog {
 
   async findApprovalNeed(name: string, args: unknown, context: CallContext = {}): Promise<ApprovalNeed> {
     const found = this.resolve(name)
-    const read = readArguments(args)
-    if (isUnknown(found) || 'fault' in read) return false
+    if (isUnknown(found)) return false
+    const read = readArguments(args, found.inputSchema)
+    if ('fault' in read) return false
     const { needsApproval = () => false } = this.#options
     const prepared = this.#prepared.get(found.qualified)
     const policy = () => needsApproval({ entry: found, arguments: read.args }, context)

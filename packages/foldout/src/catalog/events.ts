@@ -30,9 +30,18 @@ export type CatalogEvent =
       readonly hits: readonly string[]
       /** Tokens of the call and its answer. */
       readonly tokens: number
+      /** The request of the client, as in the context of the call. */
+      readonly request?: number | undefined
     }
   /** A client received one tool's definition. */
-  | { readonly type: 'tool/defined'; readonly client: string; readonly name: string; readonly tokens: number }
+  | {
+      readonly type: 'tool/defined'
+      readonly client: string
+      readonly name: string
+      readonly tokens: number
+      /** The request of the client, as in the context of the call. */
+      readonly request?: number | undefined
+    }
   /** A client ran a tool. */
   | {
       readonly type: 'tool/used'
@@ -45,6 +54,8 @@ export type CatalogEvent =
       readonly durationMs: number
       /** How many tokens the call cost beyond a direct one, because it went through a meta tool. */
       readonly wrappingTokens: number
+      /** The request of the client, as in the context of the call. */
+      readonly request?: number | undefined
     }
   /**
    * A problem with searching that a person should know about: a tool cannot be indexed, the word vectors cannot be

@@ -40,6 +40,8 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly onProgress?: (progress: ToolProgress) => void
   /** The client that made the call, if it came over MCP. */
   readonly client?: CallClient
+  /** The number of the client's request, if the server counts requests. A request may make several calls, or search. */
+  readonly request?: number
   /** Sends questions and notifications to that client while the call runs. */
   readonly peer?: CallPeer
   /** The `_meta` of an MCP request, passed on to the server that runs the call. */

@@ -1,3 +1,4 @@
+import { dropUndefined } from '../../core/json/json.ts'
 import type { ListedTool } from '../exposures/exposure.ts'
 import type { CatalogEntry } from '../tool.ts'
 
@@ -33,17 +34,20 @@ export function getListing(entry: CatalogEntry): ListedTool {
 
 function createListing(entry: CatalogEntry): ListedTool {
   const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta, extra } = entry
+  // A short description takes longer to make than the rest of a listing.
+  const text = description || entry.shortDescription
   return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    // A short description takes longer to make than the rest of a listing.
-    description: description || entry.shortDescription,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(execution === undefined ? {} : { execution }),
-    ...(meta === undefined ? {} : { meta }),
-    ...(extra === undefined ? {} : { extra }),
+    ...dropUndefined({
+      name,
+      title,
+      description: text,
+      inputSchema,
+      outputSchema,
+      annotations,
+      icons,
+      execution,
+      meta,
+    }),
+    ...dropUndefined({ extra }),
   }
 }

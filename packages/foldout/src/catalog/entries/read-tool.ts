@@ -11,7 +11,14 @@ import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
 import { readCallResult, wrapAnswer } from '../../tools/call-result.ts'
-import { checkArguments, executeCall, executeTool, type CallSteps, type ExecuteOptions } from '../../tools/execute.ts'
+import {
+  checkArguments,
+  createThrownHandler,
+  executeCall,
+  executeTool,
+  type CallSteps,
+  type ExecuteOptions,
+} from '../../tools/execute.ts'
 import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool, ApprovalNeed, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
@@ -132,6 +139,7 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
       run: () => Reflect.apply(run, given, [args, context]) as unknown,
       toResult: (answer) => wrapAnswer(readCallResult(name, answer)),
       describeFault,
+      ...(context.onToolError && { onThrown: createThrownHandler(name, context) }),
       ...(approve ? { approve } : {}),
     })
   }
@@ -201,5 +209,6 @@ function createToolContext(context: CallContext, session: () => Session): ToolCo
     ...(context.callId !== undefined && { callId: context.callId }),
     ...(context.idempotencyKey !== undefined && { idempotencyKey: context.idempotencyKey }),
     ...(context.clearedCall !== undefined && { clearedCall: context.clearedCall }),
+    ...(context.onToolError && { onToolError: context.onToolError }),
   }
 }

@@ -76,7 +76,17 @@ describe('R44 auto', () => {
     expect(chosen).toEqual([{ ...tooMany, reason: '30 tools are too many to list.' }])
   })
 
-  it('R44 folds from 5,000 tokens on', () => {
+  it('R86 folds where finding tools costs less than listing them, by the price of the model', () => {
+    const wide = tool('wordy', { inputSchema: { type: 'object', description: 'lamp '.repeat(9_000) } })
+    const narrow = tool('wordy', { inputSchema: { type: 'object', description: 'lamp '.repeat(5_500) } })
+    const cache = { minimum: 1024, read: 0.05, write: 1.25, ttlMs: 300_000 }
+    expect(stage([narrow]).list()).toEqual(['wordy'])
+    expect(stage([wide]).list()).toEqual(META)
+    expect(stage([wide], { price: { cache, perHour: 1_000 } }).list()).toEqual(['wordy'])
+    expect(stage([narrow], { price: { perHour: 0 } }).list()).toEqual(META)
+  })
+
+  it('R44 folds from a number of tokens on', () => {
     const words = (count: number) =>
       tool('wordy', { inputSchema: { type: 'object', description: 'lamp '.repeat(count) } })
     const cost = (count: number) => {
@@ -86,9 +96,10 @@ describe('R44 auto', () => {
     let count = 4_900
     while (cost(count) < 5_000) count++
     expect(cost(count)).toBe(5_000)
-    expect(stage([words(count)]).list()).toEqual(META)
-    expect(stage([words(count - 1)]).list()).toEqual(['wordy'])
-    expect(stage([words(count)]).names()).toEqual(META)
+    const limit = { maxTokens: 5_000 }
+    expect(stage([words(count)], limit).list()).toEqual(META)
+    expect(stage([words(count - 1)], limit).list()).toEqual(['wordy'])
+    expect(stage([words(count)], limit).names()).toEqual(META)
   })
 
   it('R44 accepts other thresholds, and a core', () => {

@@ -1,3 +1,6 @@
+import { checkNumbers } from '../../core/check-number.ts'
+import { chooseFolds, type FoldPrice } from '../../core/price/fold.ts'
+import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../contract.ts'
@@ -22,8 +25,13 @@ import { hybrid } from './hybrid.ts'
 export interface AutoOptions extends SearchExposureOptions {
   /** A catalog with fewer tools than this, and fewer tokens than `maxTokens`, is listed in full. Default 30. */
   readonly maxTools?: number
-  /** A catalog whose definitions have fewer tokens than this, and that has fewer tools than `maxTools`, is listed in full. Default 5,000. */
+  /**
+   * A catalog whose definitions have fewer tokens than this, and that has fewer tools than `maxTools`, is listed in full.
+   * Default: as many as listing costs less than finding tools, by `price`; about 7,000 if reads from the cache cost 0.1.
+   */
   readonly maxTokens?: number
+  /** The model's cache, the conversations per hour and the requests in each, if they are known. */
+  readonly price?: FoldPrice
   /**
    * Whether the catalog is complete. Until then, the meta tools are listed, because the number of tools is not known
    * yet. Default: always complete.
@@ -43,6 +51,7 @@ const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: auto({ maxTools: 50 }) })
  */
 export function auto(options: AutoOptions = {}): Exposure {
+  checkNumbers({ maxTools: options.maxTools, maxTokens: options.maxTokens }, { code: 'mcp-options' })
   return Object.freeze({
     name: 'auto',
     check: (catalog) => checkCore(catalog, options),
@@ -108,12 +117,26 @@ function formatExtent({ tools }: Catalog): string {
  * catalog.
  */
 function computeListCost({ tools }: Catalog, options: AutoOptions): number | undefined {
-  const { maxTools = 30, maxTokens = 5_000, isComplete } = options
+  const { maxTools = 30, isComplete } = options
   if (tools.length >= maxTools || isComplete?.() === false) return undefined
   let tokens = sizes.get(tools)
   if (tokens === undefined) {
     tokens = tools.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)
     sizes.set(tools, tokens)
   }
-  return tokens < maxTokens ? tokens : undefined
+  const isCheap = options.maxTokens === undefined ? !isDearToList(tokens, options.price) : tokens < options.maxTokens
+  return isCheap ? tokens : undefined
+}
+
+/** The tokens of the meta tools. */
+const META_TOKENS = 350
+/** The tokens of the tools that a conversation needs, and of the searches that find them. */
+const NEEDED_TOKENS = 3_700
+
+/** Whether a conversation costs more with all tools listed than if it finds those that it needs. */
+function isDearToList(tokens: number, price: FoldPrice = {}): boolean {
+  const { cache = USUAL_CACHE, perHour = 40, requests = 10 } = price
+  const terms = { cache, perHour, requests, base: cache.minimum, tool: 0 }
+  const listed = { need: 1, full: tokens, folded: META_TOKENS, opened: Math.min(tokens, NEEDED_TOKENS) }
+  return chooseFolds([listed], terms).folded.size > 0
 }

@@ -1,6 +1,6 @@
-import { getErrorMessage } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
+import { describeThrown } from '../../tools/thrown.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { readArguments } from '../arguments.ts'
 import type { Catalog } from '../contract.ts'
@@ -160,7 +160,7 @@ async function callMetaTool(tool: MetaTool, args: unknown, context: CallContext)
   } catch (error) {
     // For example, an embedding function may fail.
     if (context.signal?.aborted) throw error
-    return createErrorResult(`Tool '${name}' failed: ${getErrorMessage(error)}`)
+    return createErrorResult(describeThrown(name, error))
   }
 }
 

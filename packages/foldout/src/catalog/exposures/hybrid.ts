@@ -5,7 +5,7 @@ import { createExposedCatalog } from './exposed-catalog.ts'
 import type { Exposure } from './exposure.ts'
 
 export const SEARCH_THEN_USE =
-  'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call use_tool with the name of a tool it found and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'
+  'Most tools are not listed. When no listed tool fits: 1. call search_tools with the function you need, in a few English words, one step per search; 2. call use_tool with the name of a tool it found and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'
 
 export const CALL_WITH_USE_TOOL = 'Call what it finds with use_tool.'
 

@@ -7,7 +7,7 @@ import { checkCore, getCoreTools, createJoinedTools, type SearchExposureOptions 
 import { createExposedCatalog, type ExposedControl } from './exposed-catalog.ts'
 
 const INSTRUCTIONS =
-  'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
+  'Most tools are not listed. When no listed tool fits: 1. call search_tools with the function you need, in a few English words, one step per search; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
 
 /**
  * Lists the core tools, `search_tools`, `get_tool_definition` and `use_tool`. A tool whose definition the model asked for is added

@@ -42,22 +42,26 @@ describe('R45 search_tools', () => {
 
   it('R45 shows each hit with its signature and description', async () => {
     expect(await search({ query: 'water the garden', limit: 1 })).toEqual(
-      said('water_garden(minutes: int 1..60, bed?: "roses"|"herbs") — Waters the garden'),
+      said(
+        'water_garden(minutes: int 1..60, bed?: "roses"|"herbs") — Waters the garden\nAlso near: mow_lawn, send_letter (search for a name to see its arguments)',
+      ),
     )
   })
 
   it('R45 shows names alone, or whole schemas, on request', async () => {
     expect(getText(await search({ query: 'send a letter', limit: 1, detail: 'names' }))).toBe(
-      'send_letter — Sends a letter',
+      'send_letter — Sends a letter [mail]\nAlso near: water_garden (search for a name to see its arguments)',
     )
     expect(getText(await search({ query: 'water the garden', limit: 1, detail: 'schema' }))).toBe(
-      'water_garden {"type":"object","properties":{"minutes":{"type":"integer","minimum":1,"maximum":60},"bed":{"enum":["roses","herbs"]}},"required":["minutes"]} — Waters the garden',
+      'water_garden {"type":"object","properties":{"minutes":{"type":"integer","minimum":1,"maximum":60},"bed":{"enum":["roses","herbs"]}},"required":["minutes"]} — Waters the garden\nAlso near: mow_lawn, send_letter (search for a name to see its arguments)',
     )
   })
 
   it('R45 does not show again how to call a tool that is listed', async () => {
     expect(await search({ query: 'mow the lawn', limit: 1 })).toEqual(
-      said('mow_lawn, listed: call it directly — Mows the lawn'),
+      said(
+        'mow_lawn, listed: call it directly — Mows the lawn [garden]\nAlso near: water_garden (search for a name to see its arguments)',
+      ),
     )
     expect(getText(await search({ query: 'mow the lawn', limit: 1, detail: 'schema' }))).toContain('mow_lawn {"type"')
     const shown = expose(catalog, metaTool({ core: ['send_letter'] }))
@@ -67,14 +71,16 @@ describe('R45 search_tools', () => {
     )
   })
 
-  it('R45 counts the hits that were left out', async () => {
+  it('R45 names the next tools after the hits', async () => {
     const many = createCatalog(Array.from({ length: 30 }, (_, at) => tool(`polish_mirror_${at}`)))
     const lines = getText(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
     expect(lines).toHaveLength(3)
-    expect(lines[2]).toMatch(/^\d+ more fit: raise limit, or say more in query\.$/)
+    expect(lines[2]).toMatch(
+      /^Also near: (?:polish_mirror_\d+, ){4}polish_mirror_\d+ \(search for a name to see its arguments\)$/,
+    )
     const most = getText(await search({ query: 'polish a mirror', limit: 1_000 }, many)).split('\n')
     expect(most.length).toBeLessThanOrEqual(21)
-    expect(most.at(-1)).toMatch(/^\d+ more fit: say more in query\.$/)
+    expect(most.at(-1)).toMatch(/^Also near: /)
   })
 
   it('R45 an empty query is an error', async () => {
@@ -111,7 +117,9 @@ describe('R45 search_tools', () => {
     const result = await search({ query: 'qwxzzy vvkkpp' })
     expect(result.isError).toBeUndefined()
     expect(getText(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
-    expect(getText(result)).toMatch(/Try other words for what you want to do, or one thing at a time\.$/)
+    expect(getText(result)).toMatch(
+      /Search again: name the function in a few English words, one step per search, such as "send email"\.$/,
+    )
     for (const { name } of home) expect(getText(result)).not.toContain(name)
     expect(getText(await search({ query: 'x'.repeat(500) }))).toContain(`Nothing fits "${'x'.repeat(80)}…".`)
     expect(getText(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
@@ -121,8 +129,9 @@ describe('R45 search_tools', () => {
     const outcome = (fit: 'good' | 'weak') => ({
       hits: catalog.tools.map((tool) => ({ tool, score: 1, part: 0, explain: () => expect.fail() })),
       fit,
-      more: 7,
+      alsoNear: catalog.tools.slice(0, 2),
       parts: ['x'],
+      unanswered: [],
       confidence: 0.5,
       nearestCategories: ['mail'],
       ignoredCharacters: 0,
@@ -132,21 +141,50 @@ describe('R45 search_tools', () => {
     const question = { query: 'x', detail: 'names' as const }
     expect(formatSearchAnswer(catalog, { ...question, outcome: outcome('weak') }).text).toBe(
       [
-        'Nothing fits "x" well. The nearest tools, as guesses:',
-        'mow_lawn — Mows the lawn',
-        'send_letter — Sends a letter',
+        'Nothing fits "x" well. If none of these guesses does it, search again: name the function in a few English words, one step per search.',
+        'mow_lawn — Mows the lawn [garden]',
+        'send_letter — Sends a letter [mail]',
         'water_garden — Waters the garden',
-        'If none of them does it, search again with other words.',
+        'Also near: mow_lawn, send_letter (search for a name to see its arguments)',
       ].join('\n'),
     )
     expect(formatSearchAnswer(catalog, { ...question, outcome: outcome('good') }).text).toBe(
       [
-        'mow_lawn — Mows the lawn',
-        'send_letter — Sends a letter',
+        'mow_lawn — Mows the lawn [garden]',
+        'send_letter — Sends a letter [mail]',
         'water_garden — Waters the garden',
-        '7 more fit: raise limit, or say more in query.',
+        'Also near: mow_lawn, send_letter (search for a name to see its arguments)',
       ].join('\n'),
     )
+  })
+
+  it('R45 shows the server only where nothing else names it, and says for which steps there is nothing', async () => {
+    const several = createCatalog([
+      tool('send_message', { source: 'slack', description: 'Sends a message.' }),
+      tool('mail_send', { source: 'mail', description: 'Sends a letter.' }),
+      tool('water_garden', { source: 'yard', description: 'Waters the garden of the yard.' }),
+    ])
+    const query = 'send a message to the team, water the garden in the evening, and bake a chocolate cake'
+    const lines = getText(await search({ query }, several)).split('\n')
+    expect(lines[0]).toBe('Nothing fits this part well: "bake a chocolate cake". Search for each step by itself.')
+    expect(lines.slice(1).toSorted()).toEqual([
+      'mail_send(...) — Sends a letter',
+      'send_message(...) — Sends a message [slack]',
+      'water_garden(...) — Waters the garden of the yard',
+    ])
+  })
+
+  it('R45 shows at most six choices of an argument', async () => {
+    const choices = (count: number) => ({
+      inputSchema: {
+        type: 'object',
+        properties: { color: { enum: Array.from({ length: count }, (_, i) => `c${i}`) } },
+      },
+    })
+    const many = createCatalog([tool('paint_wall', choices(20)), tool('paint_door', choices(6))])
+    const text = getText(await search({ query: 'paint' }, many))
+    expect(text).toContain('paint_wall(color?: "c0"|"c1"|"c2"|"c3"|"c4"|"c5"|…14 more)')
+    expect(text).toContain('paint_door(color?: "c0"|"c1"|"c2"|"c3"|"c4"|"c5")')
   })
 
   it('R45 an unknown or empty category is ignored, and the answer says so first', async () => {
@@ -157,9 +195,9 @@ describe('R45 search_tools', () => {
     expect(getText(await search({ query: 'send a letter', limit: 1, category: 'garden' }))).toBe(
       `Nothing in 'garden' fits well. From all tools:\n${plain}`,
     )
-    expect(getText(await search({ query: 'send a letter', limit: 1, category: ' MAIL ' }))).toBe(plain)
+    expect(getText(await search({ query: 'send a letter', limit: 1, category: ' MAIL ' }))).toBe(plain.split('\n')[0])
     for (const category of ['garden', 'nowhere', '__proto__', 'constructor'])
-      expect(getText(await search({ query: 'qwxzzy', category }))).toMatch(/^Nothing fits "qwxzzy"\. Try other words/)
+      expect(getText(await search({ query: 'qwxzzy', category }))).toMatch(/^Nothing fits "qwxzzy"\. Search again/)
   })
 
   it('R45 a search with a query is never rejected', async () => {
@@ -293,8 +331,8 @@ describe('R45 search_tools', () => {
           expect(text).toContain('giant_')
           expect(estimatedTokens.count(text)).toBeLessThanOrEqual(ANSWER_CEILING[detail])
           const shown = text.split('\n').filter((line) => line.startsWith('giant_')).length
-          const more = Number(/^(\d+) more fits?: say more in query\.$/m.exec(text)?.[1] ?? 0)
-          expect(shown + more).toBe(tools.length)
+          const named = /^Also near: (.*) \(/m.exec(text)?.[1]?.split(', ') ?? []
+          expect(shown + named.length).toBeLessThanOrEqual(tools.length)
         },
       ),
       { numRuns: 12 },
@@ -312,6 +350,52 @@ describe('R46 use_tool', () => {
       expect(await use({ name: 'send_letter', arguments: args })).toEqual(said('send_letter {}'))
     expect(await use({ name: 'send_letter', arguments: '{"to":"you"}' })).toEqual(said('send_letter {"to":"you"}'))
     expect(await use('{"name":"send_letter"}')).toEqual(said('send_letter {}'))
+  })
+
+  it('R46 names the tools that an unknown name means, if none is spelled like it', async () => {
+    expect(await use({ name: 'mail_a_letter_to_somebody' })).toEqual(
+      failed(
+        "Tool 'mail_a_letter_to_somebody' not found. Use search_tools to discover available tools. Nearest: send_letter.",
+      ),
+    )
+    expect(getText(await use({ name: 'qwxzzy_vvkkpp' }))).not.toContain('Nearest')
+    catalog.search = async () => Promise.reject(new Error('the index is down'))
+    try {
+      expect(getText(await use({ name: 'mail_a_letter_to_somebody' }))).toMatch(/not found/)
+    } finally {
+      Reflect.deleteProperty(catalog, 'search')
+    }
+  })
+
+  it('R37 a required argument that has a default may be missing, also within objects, in the call and in what is approved', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        mode: { type: 'string', default: 'plain' },
+        page: {
+          type: 'object',
+          properties: { size: { type: 'integer', default: 10 }, from: { type: 'integer' } },
+          required: ['size'],
+        },
+        count: { type: 'integer', default: 3 },
+      },
+      required: ['text', 'mode'],
+    }
+    const asked: unknown[] = []
+    const defaults = createCatalog([tool('print_text', { inputSchema })], {
+      needsApproval: ({ arguments: args }) => {
+        asked.push(args)
+        return false
+      },
+    })
+    const print = (args: unknown) => expose(defaults).call('use_tool', { name: 'print_text', arguments: args }, {})
+    expect(await print({ text: 'a', page: { from: 1 } })).toEqual(
+      said('print_text {"text":"a","page":{"from":1,"size":10},"mode":"plain"}'),
+    )
+    expect(asked[0]).toEqual({ text: 'a', page: { from: 1, size: 10 }, mode: 'plain' })
+    expect(await print({ text: 'a', mode: 'bold' })).toEqual(said('print_text {"text":"a","mode":"bold"}'))
+    expect(getText(await print({ mode: 'bold' }))).toMatch(/text is required/)
   })
 
   it('R46 answers an unknown tool with a hint to search and the nearest names', async () => {
@@ -500,7 +584,9 @@ describe('R44 discover_and_use_tool', () => {
 
   it('R44 searches and executes', async () => {
     expect(await call({ action: 'search', query: 'send a letter', limit: 1 })).toEqual(
-      said('send_letter(...) — Sends a letter'),
+      said(
+        'send_letter(...) — Sends a letter [mail]\nAlso near: water_garden (search for a name to see its arguments)',
+      ),
     )
     expect(await call({ action: 'execute', tool_name: 'send_letter', tool_args: '{"to":1}' })).toEqual(
       said('send_letter {"to":1}'),
@@ -544,7 +630,10 @@ describe('R49 the list', () => {
   it('R49 costs the same for 10 and for 5,000 tools', () => {
     expect(getList(tools(5_000, 1))).toBe(getList(tools(10, 1)))
     expect(getList(tools(5_000, 10))).toBe(getList(tools(10, 10)))
-    expect(getList(tools(600, 500))).toBe(getList(tools(600, 11)))
+    // More than ten servers are only named, as many as fit.
+    expect(getList(tools(600, 11))).toContain('Only tools of this category: source-0, source-1, source-10, ')
+    expect(getList(tools(600, 500))).toMatch(/source-1\d+ and 4\d\d more"/)
+    expect(getList(tools(600, 500)).length - getList(tools(600, 11)).length).toBeLessThan(700)
   })
 
   it('R45 takes at most 200 tokens, and 300 with a line for each of ten servers', async () => {
@@ -570,7 +659,7 @@ describe('R49 the list', () => {
     const sources = { 'source-0': 'Letters', 'source-1': 'Words that go on '.repeat(10) }
     const [search] = expose(createCatalog(tools(10, 2), { sources })).list()
     expect(search!.description).toBe(
-      'Find tools by what you want to do. Call what it finds with use_tool.\nCategories:\nsource-0: Letters\nsource-1: Words that go on Words that go on Words that go on Words tha…',
+      'Find tools: name the function in a few English words, one step per search. Call what it finds with use_tool.\nCategories:\nsource-0: Letters\nsource-1: Words that go on Words that go on Words that go on Words tha…',
     )
     expect(search!.inputSchema['properties']).toMatchObject({
       category: { description: 'Only tools of this category' },

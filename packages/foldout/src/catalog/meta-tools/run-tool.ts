@@ -1,16 +1,22 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { untilAborted } from '../../core/abort.ts'
+import { ignore } from '../../core/promises.ts'
 import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { readArguments } from '../arguments.ts'
+import type { Catalog } from '../contract.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
 import { isMetaToolName } from '../names.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { markFoundNothing } from '../found-nothing.ts'
-import { describeUnknownTool, isUnknown } from '../unknown-tool.ts'
+import { describeUnknownTool, isUnknown, type UnknownTool } from '../unknown-tool.ts'
 import { isForModels } from '../entries/audience.ts'
 import { readText, type GivenArguments, type MetaScope } from './meta-tool.ts'
+
+const getOthers = deferPattern(String.raw`[^\p{L}\p{N}]+`, 'gu')
 
 export const USE_TOOL = 'use_tool'
 export const DISCOVER_AND_USE = 'discover_and_use_tool'
@@ -116,7 +122,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   if (through !== undefined && isMetaToolName(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
-  if (isUnknown(found)) return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
+  if (isUnknown(found)) return answerUnknown(catalog, found, { hint, signal: context.signal })
   if (through !== undefined && !isForModels(found))
     return createErrorResult(`Tool '${found.name}' is only for the pages of its server. Use another tool.`)
   if (through !== undefined && beside) return createErrorResult(describeBeside(through, beside))
@@ -135,8 +141,32 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
       ok,
       durationMs: Math.round(performance.now() - started),
       wrappingTokens: through === undefined ? 0 : getWrappingTokens(through, found),
+      request: context.request,
     })
   }
+}
+
+/** How many tools that may be meant are named. */
+const MOST_MEANT = 3
+/** Others are named if they score at least this share of the best. */
+const NEAREST_SHARE = 0.6
+
+/** Answers a call of an unknown name. If no name is spelled like it, the answer names the tools that come nearest in meaning. */
+export async function answerUnknown(
+  catalog: Catalog,
+  found: UnknownTool,
+  { hint, signal }: { readonly hint?: string | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<CallResult> {
+  const words = found.unknown.replaceAll(getOthers(), ' ').trim()
+  if (found.isAmbiguous || found.near.length > 0 || words === '')
+    return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
+  const searching = untilAborted(signal, () => catalog.search(words, { limit: MOST_MEANT }))
+  const outcome = await ignore(searching, 'the name is unknown whether or not a search fails')
+  const hits = outcome?.fit === 'good' ? outcome.hits : []
+  const least = NEAREST_SHARE * (hits[0]?.score ?? 0)
+  const near = hits.filter(({ score }) => score >= least).map(({ tool }) => tool.name)
+  signal?.throwIfAborted()
+  return markFoundNothing(createErrorResult(describeUnknownTool({ ...found, near }, hint)))
 }
 
 function describeBeside(through: string, beside: readonly string[]): string {
@@ -155,7 +185,7 @@ export function getTarget({ catalog }: MetaScope, call: InnerCall): EntryCall | 
   if (typeof call.name !== 'string') return undefined
   const found = catalog.resolve(call.name)
   if (isUnknown(found)) return undefined
-  const read = readArguments(getMeant(call, found))
+  const read = readArguments(getMeant(call, found), found.inputSchema)
   return 'fault' in read ? undefined : { entry: found, arguments: read.args }
 }
 

@@ -8,17 +8,18 @@ import { untilAborted } from '../../core/abort.ts'
 import type { Catalog } from '../contract.ts'
 import type { SearchOutcome } from '../search/contract.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
+import { toNameKey } from '../search/text/tool-text.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { estimateGivenTokens, readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
 import { formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 
-/** A list of servers or categories with more entries than this is not shown, so its cost stays bounded. */
-const MAX_NAMED = 10
-/** How many tokens the list of servers may cost, and the list of categories. */
+/** More servers than this are only named. */
+const MAX_DESCRIBED = 10
+/** How many tokens the described servers may cost, and the list of names. */
 const MAX_SOURCES_TOKENS = 105
-const MAX_CATEGORIES_TOKENS = 30
+const MAX_CATEGORIES_TOKENS = 200
 /** How many characters of each source's description are shown; the first length that fits is used. */
 const DESCRIPTION_LENGTHS = [60, 45, 30, 20, 0]
 const DEFAULT_LIMIT = 5
@@ -44,7 +45,7 @@ export function createSearchTool(scope: MetaScope, options: SearchToolOptions): 
     get listing() {
       return {
         name: SEARCH_TOOLS,
-        description: `Find tools by what you want to do. ${options.callWith}${formatSources(scope.catalog)}`,
+        description: `Find tools: name the function in a few English words, one step per search. ${options.callWith}${formatSources(scope.catalog)}`,
         inputSchema: {
           type: 'object',
           properties: createSearchProperties(scope.catalog, options),
@@ -63,7 +64,7 @@ export function createSearchProperties(
   options: SearchDetailOptions,
 ): Readonly<Record<string, JsonSchema>> {
   return {
-    query: { type: 'string', description: "What to do, or a tool's name" },
+    query: { type: 'string', description: 'What to do, such as "send email", or a tool\'s name' },
     category: { type: 'string', description: `Only tools of this category${formatCategories(catalog)}` },
     limit: { type: 'integer', description: 'Default 5' },
     ...(options.detail === true ? { detail: { type: 'string', enum: DETAILS } } : {}),
@@ -85,6 +86,7 @@ export async function runSearch(scope: MetaScope, args: GivenArguments, context:
     query: shorten(query, MAX_QUERY_CHARACTERS),
     hits: shown.map(({ qualified }) => qualified),
     tokens: estimateGivenTokens(JSON.stringify(args)) + estimatedTokens.count(text),
+    request: context.request,
   })
   const result = createTextResult(text)
   return shown.length === 0 ? markFoundNothing(result) : result
@@ -108,16 +110,18 @@ interface FoundTools {
   readonly note: string
 }
 
-/** Searches in the requested category, or everywhere if the category does not exist or nothing in it fits. */
+/**
+ * Searches in the requested category, or everywhere if the category does not exist or something outside fits better. Guesses from
+ * everywhere are worth no more than guesses from where the model wants to look.
+ */
 async function findTools(catalog: Catalog, query: string, args: GivenArguments): Promise<FoundTools> {
   const limit = readLimit(args['limit'])
   const asked = readText(args['category'])
   const category = asked === undefined ? undefined : findCategory(catalog, asked)
-  if (category !== undefined) {
-    const outcome = await catalog.search(query, { limit, category })
-    if (outcome.fit === 'good') return { outcome, note: '' }
-  }
+  const inside = category === undefined ? undefined : await catalog.search(query, { limit, category })
+  if (inside?.fit === 'good') return { outcome: inside, note: '' }
   const outcome = await catalog.search(query, { limit })
+  if (inside?.fit === 'weak' && outcome.fit !== 'good') return { outcome: inside, note: '' }
   if (asked === undefined || outcome.hits.length === 0) return { outcome, note: '' }
   const name = toVisibleText(shorten(category ?? asked))
   const note =
@@ -142,10 +146,12 @@ function findCategory(catalog: Catalog, asked: string): string | undefined {
 
 /** Lists the sources, one per line, with as much of their descriptions as fits. */
 function formatSources({ sources }: Catalog): string {
-  if (sources.length < 2 || sources.length > MAX_NAMED) return ''
+  if (sources.length < 2 || sources.length > MAX_DESCRIBED) return ''
   for (const length of DESCRIPTION_LENGTHS) {
     const lines = sources.map(({ name, description }) =>
-      description === undefined || length === 0 ? name : `${name}: ${shorten(description, length)}`,
+      description === undefined || length === 0 || isRepeated(name, description)
+        ? name
+        : `${name}: ${shorten(description, length)}`,
     )
     const text = `\nCategories:\n${lines.join('\n')}`
     if (estimatedTokens.count(text) <= MAX_SOURCES_TOKENS) return text
@@ -153,10 +159,22 @@ function formatSources({ sources }: Catalog): string {
   return ''
 }
 
+/** Whether a description only says the name again: `slack: Slack server`. */
+function isRepeated(name: string, description: string): boolean {
+  const rest = toNameKey(description).replace(toNameKey(name), '')
+  return /^(?:the|mcp|server|tools?|api)*$/.test(rest)
+}
+
+/** Names the values of a category: servers, if they are not described, and categories. As many as fit, so that the cost is bounded. */
 function formatCategories(catalog: Catalog): string {
-  const { categories: names } = catalog
   // If the sources are listed, they serve as categories.
-  if (names.length < 2 || names.length > MAX_NAMED || formatSources(catalog) !== '') return ''
-  const text = `: ${names.join(', ')}`
-  return estimatedTokens.count(text) <= MAX_CATEGORIES_TOKENS ? text : ''
+  if (formatSources(catalog) !== '') return ''
+  const sources = catalog.sources.map(({ name }) => name)
+  const known = new Set(sources.map(toNameKey))
+  const names = [...sources, ...catalog.categories.filter((name) => !known.has(toNameKey(name)))]
+  if (names.length < 2) return ''
+  let room = MAX_CATEGORIES_TOKENS
+  const shown = names.filter((name) => (room -= estimatedTokens.count(`, ${name}`)) >= 0)
+  const more = names.length - shown.length
+  return shown.length === 0 ? '' : `: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

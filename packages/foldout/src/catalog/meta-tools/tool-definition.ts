@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/json/json.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import { markFoundNothing } from '../found-nothing.ts'
-import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
+import { isUnknown } from '../unknown-tool.ts'
+import { answerUnknown } from './run-tool.ts'
 import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import { getListing } from '../entries/listing.ts'
 import type { CallResult, CatalogEntry } from '../tool.ts'
@@ -29,19 +29,23 @@ export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOp
       },
       annotations: { title: 'Get a tool definition', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async call(args) {
+    async call(args, context) {
       const name = readText(args['name'])
       if (name === undefined) return createErrorResult("Say in 'name' which tool you want to see.")
       if (isMetaToolName(name)) return createErrorResult(`'${name}' is in your tool list, with its whole definition.`)
       const found = scope.catalog.resolve(name)
       return isUnknown(found)
-        ? markFoundNothing(createErrorResult(describeUnknownTool(found, SEARCH_FIRST)))
-        : define(scope, found, options)
+        ? answerUnknown(scope.catalog, found, { hint: SEARCH_FIRST, signal: context.signal })
+        : define(scope, found, { ...options, request: context.request })
     },
   }
 }
 
-function define(scope: MetaScope, entry: CatalogEntry, options: ToolDefinitionOptions): CallResult {
+function define(
+  scope: MetaScope,
+  entry: CatalogEntry,
+  options: ToolDefinitionOptions & { readonly request: number | undefined },
+): CallResult {
   const { name, description, inputSchema, outputSchema, annotations } = getListing(entry)
   const text = canonicalJson({ name, description, inputSchema, outputSchema, annotations })
   scope.catalog.report({
@@ -49,6 +53,7 @@ function define(scope: MetaScope, entry: CatalogEntry, options: ToolDefinitionOp
     client: scope.client.id,
     name: entry.qualified,
     tokens: estimatedTokens.count(text),
+    request: options.request,
   })
   return createTextResult(`${text}\n${options.onDefined(entry)}`)
 }

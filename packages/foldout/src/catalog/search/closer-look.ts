@@ -1,5 +1,6 @@
 import { FIELD_END, type Postings } from './lexical/postings.ts'
 import { MAX_LIKENED_WORDS } from './limits.ts'
+import { isActionWord } from './text/actions.ts'
 import type { ParsedQuery, QueryWord } from './text/query.ts'
 import { FIELDS } from './text/tool-text.ts'
 import type { WordComparison } from './vectors/vectors.ts'
@@ -38,6 +39,10 @@ export interface CloserLook {
   readonly words: readonly LikeWord[]
   /** How much of the request the tool has in its own or in similar words, from 0 to 1. */
   readonly likeness: number
+  /** The same of the words that mean no action: what the request is about. 1 if it has no such words. */
+  readonly objects: number
+  /** Whether it has one of the words that mean an action. */
+  readonly hasAction: boolean
   readonly score: number
 }
 
@@ -51,11 +56,15 @@ export function createCloserLook(
 ): (slot: number) => CloserLook {
   const words = all.slice(0, MAX_LIKENED_WORDS)
   const mass = words.reduce((sum, { weight }) => sum + weight, 0)
+  const areObjects = words.map(({ word }) => !isActionWord(word))
+  const objectMass = words.reduce((sum, { weight }, at) => sum + (areObjects[at] === true ? weight : 0), 0)
   const findSimilar = createSimilarity(words, postings, comparison)
   return (slot) => {
     const tool = readWords(slot, isAsked, postings)
     const found: LikeWord[] = []
     let likeness = 0
+    let objects = 0
+    let hasAction = false
     let score = 0
     for (const [at, word] of words.entries()) {
       const same = word.ids.find((id) => tool.asked.has(id))
@@ -66,9 +75,11 @@ export function createCloserLook(
       const share = weight * (tuning.likeness * like.likeness + named)
       found.push({ word, ...like, share })
       likeness += weight * like.likeness
+      if (areObjects[at] === true) objects += word.weight * like.likeness
+      else hasAction ||= like.likeness === 1
       score += share
     }
-    return { words: found, likeness, score }
+    return { words: found, likeness, objects: objectMass === 0 ? 1 : objects / objectMass, hasAction, score }
   }
 }
 

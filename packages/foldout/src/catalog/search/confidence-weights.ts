@@ -1,13 +1,15 @@
 import type { ConfidenceFeatures } from './confidence.ts'
+import type { SignalKind } from './join.ts'
 
 /** Weights of a logistic model, by feature. `npm run bench:search -- --calibrate --encoder` computes them. */
 export interface ConfidenceModel extends ConfidenceFeatures {
   readonly bias: number
   /** The least confidence with which a tool fits. Below it, tools are only guesses. */
   readonly fits: number
-  /** The least confidence with which a tool is near enough for a guess. Below it, nothing fits. */
-  readonly isNear: number
 }
+
+/** A tool is near enough for a guess if its cosine is at least this, by kind of vectors. One in a thousand answerable requests is below. */
+export const NEAR: Readonly<Record<SignalKind, number>> = { 'word-vectors': 0.1, encoder: 0.1 }
 
 export const WITH_WORD_VECTORS: ConfidenceModel = {
   coverage: 3.124,
@@ -18,7 +20,6 @@ export const WITH_WORD_VECTORS: ConfidenceModel = {
   size: -0.584,
   bias: -5.272,
   fits: 0.133,
-  isNear: 0.005,
 }
 
 export const WITH_ENCODER: ConfidenceModel = {
@@ -30,7 +31,6 @@ export const WITH_ENCODER: ConfidenceModel = {
   size: 0,
   bias: -8.18,
   fits: 0.183,
-  isNear: 0.031,
 }
 
 export const WORDS_ONLY: ConfidenceModel = {
@@ -42,5 +42,4 @@ export const WORDS_ONLY: ConfidenceModel = {
   size: 0,
   bias: -3.32,
   fits: 0.131,
-  isNear: 0.1,
 }

@@ -50,9 +50,9 @@ export interface Explanation {
     readonly score: number
     /**
      * The same stem, the nearest spelling of a word that matched nothing, a part of it or two words as one (`worldbank`), another
-     * word for the same action, or the word of the tool that means most nearly the same.
+     * word for the same action, what a value is (`#general` a channel), or the word of the tool that means most nearly the same.
      */
-    readonly how: 'stem' | 'spelling' | 'part' | 'action' | 'meaning'
+    readonly how: 'stem' | 'spelling' | 'part' | 'action' | 'kind' | 'meaning'
   }[]
   /** How much nearness of meaning added to the score. */
   readonly meaning: number
@@ -110,14 +110,16 @@ export type SearchFit = 'good' | 'weak' | 'none'
  * ```
  */
 export interface SearchOutcome<Tool extends Searchable = Searchable> {
-  /** The best hit first. If it clearly fits, tools that fit far worse are left out. */
+  /** The best hit first. */
   readonly hits: readonly Hit<Tool>[]
   /** How well the hits fit. */
   readonly fit: SearchFit
-  /** How many more tools fit but exceed the limit. */
-  readonly more: number
+  /** The next few tools after the hits, best first. */
+  readonly alsoNear: readonly Tool[]
   /** The parts into which the request was split; one if it was not. */
   readonly parts: readonly string[]
+  /** Those of several parts that no tool fits well. */
+  readonly unanswered: readonly string[]
   /** How likely the first hit answers the query, from 0 to 1. */
   readonly confidence: number
   /** The categories of the nearest tools, if nothing fits well. */
@@ -126,7 +128,7 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
   readonly ignoredCharacters: number
   /** How nearness of meaning was found: with the encoder of the catalog, with the word vectors of the package, or not at all. */
   readonly meaning: MeaningKind
-  /** Why the encoder of the catalog did not take part, such as vectors that are not there yet; `undefined` if it did, or there is none. */
+  /** Why the encoder of the catalog did not take part, or not for all tools; `undefined` if it did, or there is none. */
   readonly withoutEncoder: string | undefined
 }
 
@@ -173,7 +175,7 @@ export interface SearchIndexOptions {
   /**
    * `word-vectors` is the small table that comes with the package (`foldout/word-vectors`), loaded when it is first needed. An
    * encoder, such as that of `foldout/minilm`, or a function of yours joins it: tools are embedded in the background from the
-   * first search on, or from `ready()` on, and searches use it when all of them are. `false` compares only words. Default
+   * first search on, or from `ready()` on, those that searches find first, and searches use what is there. `false` compares only words. Default
    * `word-vectors`.
    */
   readonly embed?: 'word-vectors' | false | Embed | Encoder

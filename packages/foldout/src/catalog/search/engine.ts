@@ -1,3 +1,4 @@
+import { ignore } from '../../core/promises.ts'
 import { getErrorMessage } from '../../core/errors.ts'
 import { createBacklog, type BacklogWork, type Preparation } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } from './contract.ts'
@@ -77,9 +78,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
     if (isAhead || settling) return
     isAhead = true
     // If this fails, the next search fails the same way and reports it.
-    settle()
-      .catch(() => undefined)
-      .finally(() => (isAhead = false))
+    void ignore(settle(), 'the next search fails the same way and reports it').finally(() => (isAhead = false))
   }
 
   const remove = (qualified: string): boolean => {
@@ -116,10 +115,13 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
           // Tools may have been added or removed meanwhile.
           while (!isSettled()) await settle()
           const steps = rankInSteps(shelf, compare, category, read)
-          if (attempt > MAX_INTERRUPTED_RANKINGS) return runSteps(steps)
+          if (attempt > MAX_INTERRUPTED_RANKINGS) return runSteps(steps).read
           const began = changes
           const ranked = await runStepsInSlices(steps, () => changes !== began || !isSettled())
-          if (ranked) return ranked.result
+          if (ranked) {
+            vectors.encoder?.prefer(ranked.result.best)
+            return ranked.result.read
+          }
         }
       }),
   }
@@ -130,12 +132,26 @@ function* rankInSteps<Tool extends Searchable, Result>(
   compare: () => Steps<Compared>,
   category: string | undefined,
   read: ReadFound<Tool, Result>,
-): Steps<Result> {
+): Steps<RankedRead<Result>> {
   const { request, ...kind } = yield* compare()
   yield
   const found = yield* shelf.rank({ ...request, category })
   yield
-  return yield* read({ ...found, ...kind })
+  return { best: found.ranking.looks.keys(), read: yield* read({ ...found, ...kind }) }
+}
+
+/** What was read, and the slots of the best tools. */
+interface RankedRead<Result> {
+  readonly best: Iterable<number>
+  readonly read: Result
+}
+
+/** How near the encoder finds a tool on average that word vectors find unrelated, and how much that grows with their cosine. */
+const ESTIMATE = { least: 0.15, slope: 0.45 }
+
+/** Estimates what the encoder would say about a tool whose vector is not there yet, so that such tools compare with the others. */
+function createEstimate(words: Signal | undefined): Signal['cosineAt'] {
+  return (slot) => ESTIMATE.least + ESTIMATE.slope * (words?.cosineAt(slot) ?? 0)
 }
 
 function createBacklogWork<Tool extends Searchable>(
@@ -177,9 +193,7 @@ interface Vectors {
 }
 
 function getReadiness({ words, encoder }: Vectors): SearchReadiness {
-  const reason = encoder?.reason
-  const isEncoded = encoder !== undefined && reason === undefined
-  return { meaning: isEncoded ? 'encoder' : (words?.kind ?? 'none'), withoutEncoder: reason }
+  return { meaning: encoder?.isUsable === true ? 'encoder' : (words?.kind ?? 'none'), withoutEncoder: encoder?.reason }
 }
 
 interface Compared extends SearchReadiness {
@@ -195,13 +209,14 @@ async function encodeTexts(texts: readonly string[], vectors: Vectors, tuning: T
   const [vector, ...ofParts] = (await words?.computeVectors(texts)) ?? []
   const hasWords = words !== undefined && words.kind !== 'none'
   return function* compare() {
-    const { withoutEncoder } = getReadiness(vectors)
+    const { meaning, withoutEncoder } = getReadiness(vectors)
     const signals: Signal[] = []
     if (hasWords && vector) signals.push({ kind: words.kind, cosineAt: yield* words.allCosinesWith(vector) })
-    const isEncoded = encoded !== undefined && withoutEncoder === undefined
+    const isEncoded = encoded !== undefined && meaning === 'encoder'
     if (encoder && isEncoded) {
+      const estimate = createEstimate(signals[0])
       const cosines: Signal['cosineAt'][] = []
-      for (const one of encoded) cosines.push(yield* encoder.compare(one))
+      for (const one of encoded) cosines.push(yield* encoder.compare(one, estimate))
       signals.push(joinParts(cosines, tuning))
     }
     return {

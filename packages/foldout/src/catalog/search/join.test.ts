@@ -14,9 +14,16 @@ describe('joining words and vectors', () => {
     for (const signals of [[words], [words, encoder]]) {
       const [small] = getWeights(signals, 0.5, 100)
       expect(getWeights(signals, 0.9, 100)[0]).toBeLessThan(small!)
-      expect(getWeights(signals, 0.5, 10_000)[0]).toBeCloseTo(small! / 2)
+      expect(getWeights(signals, 0.5, 10_000)[0]).toBeLessThan(small!)
       expect(getWeights(signals, 0.5, 2)).toEqual(getWeights(signals, 0.5, 30))
     }
+    expect(getWeights([words], 0.5, 10_000)[0]).toBeCloseTo(getWeights([words], 0.5, 100)[0]! / 2)
+  })
+
+  it('R61 counts an encoder no less among more than 5,000 tools', () => {
+    const both = [words, encoder]
+    expect(getWeights(both, 0.5, 50_000)).toEqual(getWeights(both, 0.5, 5_000))
+    expect(getWeights([words], 0.5, 50_000)[0]).toBeLessThan(getWeights([words], 0.5, 5_000)[0]!)
   })
 
   it('R61 divides between word vectors and an encoder', () => {

@@ -17,6 +17,8 @@ export interface WeighedSignal extends Signal {
 
 /** Smaller catalogs are weighed like one of this size. */
 const SMALL = 30
+/** With an encoder, larger catalogs are weighed like one of this size: what it finds near is rarely near by chance. */
+const LARGE = 5_000
 
 /**
  * Decides how much each signal counts: the more, the less of a text the best tool's words cover, and the fewer tools there are, because
@@ -56,7 +58,8 @@ export function joinParts(cosines: readonly Signal['cosineAt'][], { encoder }: T
 function getWeights(kind: SignalKind, isEncoded: boolean, size: number, tuning: Tuning): readonly [number, number] {
   const { wordVectors } = tuning.encoder
   const { meaningIfSure, meaningIfUnsure } = isEncoded ? tuning.encoder : tuning
-  const bySize = tuning.meaningBySize / Math.log(Math.max(size, SMALL))
+  const weighed = Math.min(Math.max(size, SMALL), isEncoded ? LARGE : Infinity)
+  const bySize = tuning.meaningBySize / Math.log(weighed)
   const share = bySize * getShare(kind, isEncoded, wordVectors)
   return [share * meaningIfSure, share * meaningIfUnsure]
 }

@@ -1,5 +1,5 @@
 import { createCloserLook, type CloserLook, type CloserLookSources } from './closer-look.ts'
-import { findAskedAction, getMentionedActions, isUnaskedEnd } from './text/actions.ts'
+import { findAskedAction, getMentionedActions, isEnd, isUnaskedEnd } from './text/actions.ts'
 import { joinScore, weighSignals, type Signal, type WeighedSignal } from './join.ts'
 import { takeBest } from './lexical/best.ts'
 import {
@@ -40,7 +40,7 @@ export interface Request extends AskedText {
 }
 
 /** How every tool fits a text. */
-interface RankedText {
+export interface RankedText {
   readonly text: string
   readonly signals: readonly WeighedSignal[]
   readonly query: ParsedQuery
@@ -63,6 +63,8 @@ interface RequestActions {
   readonly asked: number
   /** Those of all words. */
   readonly mentioned: number
+  /** How much it adds to a tool's score that it does what is asked for. */
+  readonly share: number
 }
 
 export interface Ranking {
@@ -73,14 +75,21 @@ export interface Ranking {
   readonly candidates: ReadonlySet<number>
   readonly asked: readonly Asked[]
   readonly actions: RequestActions
+  /** What the tool in a slot does, with one bit for each action. */
+  actionsAt(slot: number): number
   /** What a closer look at the best tools found, by slot. */
-  readonly looks: ReadonlyMap<number, CloserLook>
+  readonly looks: ReadonlyMap<number, RankedLook>
   /** By slot; 0 for tools that are unrelated to the request. */
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
   readonly found: Int32Array
   /** How near the nearest of them is, from 0 to 1, as the deciding signal says. */
   readonly nearest: number
+}
+
+/** What a closer look found, and how much of its score the tool lost by it. */
+interface RankedLook extends CloserLook {
+  readonly loss: number
 }
 
 /** What a tool's score is made of. */
@@ -99,7 +108,7 @@ export interface Score {
  * meaning counts. The best tools are then compared with the request word by word.
  */
 export function* rankRequest(request: Request, sources: RankingSources): Steps<Ranking> {
-  const { postings, tuning, isBefore } = sources
+  const { postings, tuning, isBefore, actionsAt } = sources
   const whole = yield* rankText(request, 1, tuning.candidates, sources)
   const parts: RankedText[] = []
   for (const part of request.parts) parts.push(yield* rankText(part, tuning.part, CANDIDATES_OF_PART, sources))
@@ -110,10 +119,7 @@ export function* rankRequest(request: Request, sources: RankingSources): Steps<R
   const asked = (parts.length > 0 ? parts : [whole])
     .map(({ text }) => findAskedAction(text))
     .filter((one) => one !== undefined)
-  const actions: RequestActions = {
-    asked: asked.reduce((all, one) => all | one.actions, 0),
-    mentioned: getMentionedActions(request.text),
-  }
+  const actions = getRequestActions(request, asked, tuning)
   const computeWholeScore = createScorer(whole, request.named, actions, sources)
   const deciding = getDecidingSignal(whole)
   let nearest = 0
@@ -133,7 +139,8 @@ export function* rankRequest(request: Request, sources: RankingSources): Steps<R
     candidates: new Set<number>(),
     asked,
     actions,
-    looks: new Map<number, CloserLook>(),
+    actionsAt,
+    looks: new Map<number, RankedLook>(),
     scores,
     found: slots.subarray(0, count),
     nearest,
@@ -148,14 +155,39 @@ export function* rankRequest(request: Request, sources: RankingSources): Steps<R
       if (part) scores[slot] = (scores[slot] ?? 0) + computePartScore(part, slot)
     }
   }
+  yield* lookCloser(ranking, sources)
+  return ranking
+}
+
+function getRequestActions(
+  { text, signals, parts }: Request,
+  asked: readonly Asked[],
+  { action, actionOfParts, encoder }: RankingSources['tuning'],
+): RequestActions {
+  const isEncoded = signals.some(({ kind }) => kind === 'encoder')
+  const ofWhole = isEncoded ? encoder.action : action
+  return {
+    asked: asked.reduce((all, one) => all | one.actions, 0),
+    mentioned: getMentionedActions(text),
+    share: parts.length > 0 ? actionOfParts : ofWhole,
+  }
+}
+
+/** Compares the best tools with the request word by word, and adds what that says to their scores. */
+function* lookCloser(
+  { whole, found, scores, looks, actions }: Ranking & { readonly looks: Map<number, RankedLook> },
+  sources: RankingSources,
+): Steps<void> {
+  const { tuning, isBefore, actionsAt } = sources
   const look = createCloserLook(whole.query, sources)
-  for (const slot of yield* takeBest(ranking.found, tuning.finalists, createOrder(scores, isBefore))) {
+  for (const slot of yield* takeBest(found, tuning.finalists, createOrder(scores, isBefore))) {
     yield
     const seen = look(slot)
-    ranking.looks.set(slot, seen)
-    scores[slot] = (scores[slot] ?? 0) + seen.score
+    const score = (scores[slot] ?? 0) + seen.score
+    const loss = computeOtherObjectLoss(score, actionsAt(slot), seen, actions, tuning)
+    looks.set(slot, { ...seen, loss })
+    scores[slot] = score - loss
   }
-  return ranking
 }
 
 /** An encoder says more about a request than word vectors do, so it decides alone. It comes last. */
@@ -182,11 +214,27 @@ function createScorer(
 function computeActionShare(
   joined: number,
   ofTool: number,
-  { asked, mentioned }: RequestActions,
-  { action, unaskedEnd }: RankingSources['tuning'],
+  { asked, mentioned, share }: RequestActions,
+  { unaskedEnd }: RankingSources['tuning'],
 ): number {
-  if (joined > 0 && (ofTool & asked) !== 0) return action
+  if (joined > 0 && (ofTool & asked) !== 0) return share
   return isUnaskedEnd(ofTool, mentioned) ? -unaskedEnd * joined : 0
+}
+
+/** A tool that has less than this share of what a request is about, in the same or similar words, is about something else. */
+const OTHER_OBJECT = 0.25
+
+/** How much a tool that deletes or stops something loses because that is not what the request is about. */
+function computeOtherObjectLoss(
+  score: number,
+  ofTool: number,
+  { objects }: CloserLook,
+  { mentioned }: RequestActions,
+  { otherObject }: RankingSources['tuning'],
+): number {
+  // The score of a named tool is not its own.
+  if (mentioned === 0 || !isEnd(ofTool) || score >= NAMED_SCORE) return 0
+  return objects < OTHER_OBJECT ? otherObject * score : 0
 }
 
 function* rankText(
@@ -204,7 +252,7 @@ function* rankText(
   return { text, signals: weighSignals(signals, coverage, postings.size, tuning), query, words, coverage, weight }
 }
 
-function computePartScore({ words, signals, weight }: RankedText, slot: number): number {
+export function computePartScore({ words, signals, weight }: RankedText, slot: number): number {
   return weight * joinScore(words.scores[slot] ?? 0, signals, slot)
 }
 
@@ -235,13 +283,14 @@ export function computeScore(ranking: Ranking, slot: number, sources: RankingSou
   }
   const ofTool = sources.actionsAt(slot)
   const joined = joinScore(whole.words.scores[slot] ?? 0, whole.signals, slot)
-  const share = computeActionShare(joined, ofTool, ranking.actions, sources.tuning)
+  const look = ranking.looks.get(slot)
+  const share = computeActionShare(joined, ofTool, ranking.actions, sources.tuning) - (look?.loss ?? 0)
   const asked = ranking.asked.find(({ actions }) => (ofTool & actions) !== 0) ?? ranking.asked[0]
   return {
     words,
     meaning,
     action: asked && share !== 0 ? { asked, ofTool, share } : undefined,
-    look: ranking.looks.get(slot),
+    look,
     named: request.named.has(slot) ? NAMED_SCORE : 0,
   }
 }

@@ -59,10 +59,12 @@ describe('ranking', () => {
     expect((await find('airplane trip'))[0]).toMatch(/^travel\//)
   })
 
-  it('R45 returns at most the requested number of hits and counts the others that fit as well', async () => {
+  it('R45 returns at most the requested number of hits and gives the next five', async () => {
     const lamps = Array.from({ length: 9 }, (_, i) => toolNamed(`lamp_${'abcdefghi'[i]!}`))
-    const { hits, more } = await indexOf(lamps).search('lamp', { limit: 2 })
-    expect([hits.length, more]).toEqual([2, 7])
+    const { hits, alsoNear } = await indexOf(lamps).search('lamp', { limit: 2 })
+    const { hits: first } = await indexOf(lamps).search('lamp', { limit: 7 })
+    expect([...hits.map(({ tool }) => tool), ...alsoNear]).toEqual(first.map(({ tool }) => tool))
+    expect([hits.length, alsoNear.length]).toEqual([2, 5])
     expect((await indexOf(lamps).search('lamp')).hits).toHaveLength(5)
   })
 
@@ -92,6 +94,23 @@ describe('ranking', () => {
         ['weather/get_weather_forecast', 1],
       ]),
     )
+  })
+
+  it('R45 gives each of several steps a tool, and says for which there is none', async () => {
+    const mails = Array.from({ length: 8 }, (_, i) =>
+      toolNamed(`send_mail_${i}`, { source: 'mail', description: 'Sends a mail with a report to a person' }),
+    )
+    const others = [
+      toolNamed('create_event', { source: 'calendar', description: 'Creates an event in the calendar' }),
+      toolNamed('read_file', { source: 'files', description: 'Reads a file from the disk' }),
+    ]
+    const query = 'send a mail with the report to Ada, create an event in the calendar, and bake a chocolate cake'
+    const { hits, unanswered, parts } = await indexOf([...mails, ...others]).search(query)
+    expect(parts).toHaveLength(3)
+    expect(hits).toHaveLength(5)
+    expect(namesIn({ hits } as SearchOutcome)).toContain('calendar/create_event')
+    expect(unanswered).toEqual(['bake a chocolate cake'])
+    expect((await indexOf(mails).search('send a mail')).unanswered).toEqual([])
   })
 
   it.each(['lamps that are red and blue', 'search and replace', 'send a message, please', 'weather'])(
@@ -171,14 +190,15 @@ describe('category', () => {
 describe('nothing fits', () => {
   it.each(['xyzzy plugh', '??', '🙂'])('R45 finds nothing near "%s"', async (query) => {
     const outcome = await indexOf(HOUSEHOLD).search(query)
-    expect(outcome).toMatchObject({ hits: [], fit: 'none', more: 0 })
+    expect(outcome).toMatchObject({ hits: [], fit: 'none', alsoNear: [] })
   })
 
   it('R45 offers all of its best hits as guesses if nothing fits well', async () => {
     const index = indexOf(HOUSEHOLD)
     const foreign = 'quarterly tax statement of a Norwegian shipping company'
-    const { hits, fit, more, nearestCategories } = await index.search(foreign)
-    expect([fit, hits.length, more]).toEqual(['weak', 4, 0])
+    const { hits, fit, nearestCategories } = await index.search(foreign)
+    expect(fit).toBe('weak')
+    expect(hits.length).toBeGreaterThanOrEqual(4)
     expect(nearestCategories.length).toBeGreaterThan(0)
     for (const category of nearestCategories) {
       expect(HOUSEHOLD.map((tool) => tool.category ?? tool.source)).toContain(category)
@@ -187,7 +207,7 @@ describe('nothing fits', () => {
     expect((await index.search('weather forecast for a city')).fit).toBe('good')
   })
 
-  it('R45 leaves out hits that only fill the answer', async () => {
+  it('R45 shows as many hits as asked for, however well the first one fits', async () => {
     const reports = ['sales', 'stock', 'staff', 'tax'].map((what) =>
       toolNamed(`weekly_${what}_report`, {
         description: `Sums up ${what} of a week and sends it to the owners by email`,
@@ -195,8 +215,7 @@ describe('nothing fits', () => {
     )
     const mail = toolNamed('send_email', { description: 'Sends an email to someone' })
     const { hits } = await indexOf([...reports, mail]).search('send an email')
-    expect(hits.map(({ tool }) => tool.name)).toEqual(['send_email'])
-    expect((await indexOf(reports).search('send the owners an email')).hits).toHaveLength(4)
+    expect([hits[0]?.tool.name, hits.length]).toEqual(['send_email', 5])
   })
 
   it('R45 doubts a request most of whose words no tool has, without vectors', async () => {

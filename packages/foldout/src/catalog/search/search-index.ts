@@ -2,17 +2,15 @@ import { computeConfidence } from './confidence.ts'
 import type { Hit, Searchable, SearchIndex, SearchOutcome } from './contract.ts'
 import { createEngine, type EngineFound, type EngineOptions } from './engine.ts'
 import { createExplainer } from './explanation.ts'
-import { computeCoverage } from './lexical/lexical.ts'
+import { answerParts, spreadOverParts } from './part-answers.ts'
 import { getPart } from './ranking.ts'
-import { PASSED_AT_ONCE, type Steps } from './slices.ts'
+import type { Steps } from './slices.ts'
 import { readQuery, refuseEmptyQuery } from './text/read-query.ts'
 import { getGroup } from './text/tool-text.ts'
 
 const DEFAULT_LIMIT = 5
-/** A tool fits as well as the best one if its score is at least this share of the best score. */
-const FITS_AS_WELL = 0.6
-/** If the best tool's words cover this much of the whole request, tools that do not fit as well only fill the answer, and are left out. */
-const MOST_OF_IT = 0.65
+/** How many tools after the hits are named. */
+const ALSO_NEAR = 5
 const MOST_CATEGORIES = 3
 /** How many of the best tools determine the nearest categories. */
 const NEAREST_TOOLS = 10
@@ -54,32 +52,28 @@ function* toOutcome<Tool extends Searchable>(
   found: EngineFound<Tool>,
   limit: number,
 ): Steps<Omit<SearchOutcome<Tool>, 'ignoredCharacters'>> {
-  const { request, scores, found: slots } = found.ranking
-  const best = yield* found.takeBest(Math.max(1, limit))
+  const { request } = found.ranking
+  const most = Math.max(0, limit)
+  const ranked = yield* found.takeBest(Math.max(most, DEFAULT_LIMIT) + ALSO_NEAR)
+  const answers = yield* answerParts(found)
+  const best = spreadOverParts(ranked, answers, DEFAULT_LIMIT, (slot) => getPart(found.ranking, slot)).slice(
+    0,
+    most + ALSO_NEAR,
+  )
   yield
-  const [top] = best
-  const { confidence, fit } = computeConfidence(found, top)
-  const enough = (top === undefined ? 0 : (scores[top] ?? 0)) * FITS_AS_WELL
-  const fitsAsWell = (slot: number): boolean => (scores[slot] ?? 0) >= enough
-  let asGood = 0
-  for (let at = 0; at < slots.length; at++) {
-    if (at % PASSED_AT_ONCE === 0) yield
-    if (fitsAsWell(slots[at] ?? 0)) asGood++
-  }
-  const coverage = computeCoverage(found.ranking.whole.query, top ?? -1, found.postings)
-  const hasGap = coverage >= MOST_OF_IT && request.named.size === 0
-  const hits = { good: hasGap ? best.filter(fitsAsWell) : best, weak: best, none: [] }[fit]
-  const shown = hits.slice(0, limit)
-  const shownHits: Hit<Tool>[] = []
-  for (const slot of shown) {
+  const { confidence, fit } = computeConfidence(found, best[0])
+  const shown = fit === 'none' ? [] : best
+  const hits: Hit<Tool>[] = []
+  for (const slot of shown.slice(0, most)) {
     yield
-    shownHits.push(toHit(found, slot))
+    hits.push(toHit(found, slot))
   }
   return {
-    hits: shownHits,
+    hits,
     fit,
-    more: fit === 'good' ? Math.max(0, asGood - shown.length) : 0,
+    alsoNear: shown.slice(most).map(found.getTool),
     parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
+    unanswered: answers.filter(({ fit: ofPart }) => ofPart !== 'good').map(({ text }) => text),
     confidence,
     nearestCategories: fit === 'good' ? [] : yield* getNearestCategories(found),
     meaning: found.meaning,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Searchable } from './contract.ts'
 import { createSearchIndex } from './search-index.ts'
-import { getArgumentWords } from './text/arguments.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
+import { MAX_QUERY_CHARACTERS } from './limits.ts'
+import { findValueKinds, getArgumentWords } from './text/arguments.ts'
 import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
 
 async function findFirst(tools: readonly Searchable[], query: string): Promise<string | undefined> {
@@ -52,6 +54,121 @@ describe('parts of words', () => {
     for (const tool of [...issues, ...HOUSEHOLD]) index.add(tool)
     const { hits } = await index.search('show issues of linear')
     expect(hits[0]!.tool.qualified).toBe('linear/list_issues')
+  })
+})
+
+describe('names in two capitalized parts', () => {
+  const tools = [
+    toolNamed('lint-files', { description: 'Checks a file with ESLint' }),
+    toolNamed('run_script', { description: 'Runs a script' }),
+    toolNamed('java_build', { description: 'Builds a Java project' }),
+    toolNamed('drink_coffee', { description: 'Drinks coffee on Java' }),
+  ]
+
+  it('R45 count as one word', async () => {
+    expect(await findFirst(tools, 'lint my JavaScript file')).toBe('lint-files')
+    const index = createSearchIndex({ embed: false })
+    for (const tool of [...tools, toolNamed('evaluate', { description: 'Evaluates javascript' })]) index.add(tool)
+    const { words } = (await index.explain('evaluate JavaScript', 'evaluate'))!
+    expect(words.filter(({ how }) => how === 'stem').map(({ word }) => word)).toEqual(['evaluate', 'javascript'])
+  })
+})
+
+describe('kinds of values', () => {
+  const tools = [
+    toolNamed('post', { description: 'Posts a text to a channel' }),
+    toolNamed('show', { description: 'Shows an issue and its status' }),
+    toolNamed('merge', { description: 'Merges a pull request' }),
+    toolNamed('load', { description: 'Loads the content of a file' }),
+    toolNamed('fetch', { description: 'Fetches a URL' }),
+    ...HOUSEHOLD,
+  ]
+
+  it.each([
+    ['hello to #general', 'post'],
+    ['what about ABC-123', 'show'],
+    ['close #42', 'show'],
+    ['PR 42', 'merge'],
+    ['what does /tmp/notes say', 'load'],
+    ['summarize report.pdf', 'load'],
+    ['C:\\work\\a.txt', 'load'],
+    ['https://example.com/a/b?c=d', 'fetch'],
+    ['tell ada@example.com about it', 'send_email'],
+  ])('R45 say what a request is about that does not say it: "%s"', async (query, first) => {
+    expect(await findFirst(tools, query)).toBe(first)
+  })
+
+  it('R45 are explained, and count less than a word', async () => {
+    const index = createSearchIndex({ embed: false })
+    for (const tool of tools) index.add(tool)
+    const { words } = (await index.explain('hello to #general', 'post'))!
+    expect(words.filter(({ how }) => how !== 'action')).toEqual([
+      {
+        word: '#general',
+        matched: 'channel',
+        fields: ['description'],
+        how: 'kind',
+        score: expect.any(Number) as number,
+      },
+    ])
+  })
+
+  it.each([
+    ['the channel #general', []],
+    ['issue ABC-123', []],
+    ['encode it as UTF-8 by ISO-8601 with SHA-256 and GPT-4', []],
+    ['and/or 24/7 v1.2.3 e.g. a.b', []],
+    ['PR #7, see #8 and #9', ['pull', 'request', 'issue']],
+    ['mail bob@example.com the file at https://example.com/x.pdf', ['url', 'email']],
+  ])('R45 are left out where a word says them, or where it is something else: "%s"', (query, kinds) => {
+    expect(findValueKinds(query).map(({ kind }) => kind)).toEqual(kinds)
+  })
+
+  it('R45 cost no more than reading the request', () => {
+    for (const text of [
+      '#'.repeat(100_000),
+      '/a'.repeat(50_000),
+      'a@'.repeat(50_000),
+      'A-'.repeat(50_000),
+      'a.'.repeat(50_000),
+    ]) {
+      const getCpuMs = startCpuClock()
+      findValueKinds(text.slice(0, MAX_QUERY_CHARACTERS))
+      expect(getCpuMs()).toBeLessThan(500)
+    }
+  })
+})
+
+describe('tools that delete or stop something', () => {
+  const tools = [
+    toolNamed('delete_customer', { description: 'Deletes a customer.' }),
+    toolNamed('delete_relations', { description: 'Deletes relations of the knowledge graph.' }),
+    toolNamed('change_plan', { description: 'Changes or cancels the plan of a customer.' }),
+    toolNamed('read_file', { description: 'Reads a file.' }),
+    toolNamed('write_file', { description: 'Writes a file.' }),
+    toolNamed('delete_event', { description: 'Deletes an event from the calendar.' }),
+  ]
+  const search = async (query: string) => {
+    const index = createSearchIndex()
+    for (const tool of tools) index.add(tool)
+    const { hits, fit } = await index.search(query)
+    return { first: hits[0]?.tool.name, fit }
+  }
+
+  it('R45 are not first for other requests', async () => {
+    expect(await search('cancel the plan of a customer')).toEqual({ first: 'change_plan', fit: 'good' })
+    for (const query of ['delete a file', 'remove the file notes.txt'])
+      expect((await search(query)).first).toMatch(/_file$/)
+  })
+
+  it('R45 are found for what they are', async () => {
+    expect(await search('delete a customer')).toEqual({ first: 'delete_customer', fit: 'good' })
+    expect(await search('remove the event from my calendar')).toEqual({ first: 'delete_event', fit: 'good' })
+  })
+
+  it('R45 are doubted if none of them is about what the request wants to lose', async () => {
+    expect((await search('delete a file')).fit).toBe('weak')
+    expect((await search('read a file')).fit).toBe('good')
   })
 })
 

@@ -1,12 +1,17 @@
+import { createCloserLook, type CloserLook } from './closer-look.ts'
 import type { Searchable } from './contract.ts'
 import { takeBest } from './lexical/best.ts'
 import { createOrder } from './lexical/lexical.ts'
-import { createNameIndex } from './lexical/named.ts'
+import { createNameIndex, getNameKeys } from './lexical/named.ts'
 import { createPostings, type Postings } from './lexical/postings.ts'
 import { createSpellings } from './lexical/spelling.ts'
 import { rankRequest, computeScore, type AskedText, type Ranking, type RankingSources, type Score } from './ranking.ts'
 import type { Steps } from './slices.ts'
-import { readToolTerms } from './text/tool-terms.ts'
+import type { ParsedQuery } from './text/query.ts'
+import { MAX_FIELD_WORDS } from './limits.ts'
+import { getToolActions } from './text/actions.ts'
+import { FIELDS, getFieldTexts } from './text/tool-text.ts'
+import { getTerms } from './text/words.ts'
 import type { Tuning } from './tuning.ts'
 import type { WordComparison } from './vectors/vectors.ts'
 
@@ -19,6 +24,8 @@ export interface Found<Tool extends Searchable> {
   /** The best slots, best first, and at most `limit` of them. */
   takeBest(limit: number): Steps<readonly number[]>
   computeScore(slot: number): Score
+  /** Compares single tools with a text word by word. */
+  createLook(query: ParsedQuery): (slot: number) => CloserLook
 }
 
 /** What is ranked. */
@@ -100,8 +107,8 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
       return words
     },
     *rank({ text, parts, category, isWord, comparison }) {
-      const { spelling, argument } = tuning
-      const vocabulary = { postings, spellings, spelling, argument, isWord }
+      const { spelling, argument, kind } = tuning
+      const vocabulary = { postings, spellings, spelling, argument, kind, isWord }
       const all = { ...sources, vocabulary, comparison, isAllowed: createFilter(tools, category) }
       const named = names.findNamed(text.text)
       yield
@@ -114,6 +121,7 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
         getSlot: (qualified) => slotByName.get(qualified),
         takeBest: (limit) => takeBest(ranking.found, limit, isBetter),
         computeScore: (slot) => computeScore(ranking, slot, all),
+        createLook: (query) => createCloserLook(query, all),
       }
     },
   }
@@ -128,5 +136,29 @@ function createFilter(
   return (slot) => {
     const tool = tools[slot]
     return tool?.category?.toLowerCase() === wanted || tool?.source?.toLowerCase() === wanted
+  }
+}
+
+/** What the index keeps of a tool's texts. */
+interface ToolTerms {
+  /** The stems of each field, in the order of `FIELDS`. */
+  readonly fields: readonly (readonly string[])[]
+  /** What the tool does, with one bit for each action. */
+  readonly actions: number
+  readonly nameKeys: ReadonlySet<string>
+  /** How long the texts are. */
+  readonly characters: number
+}
+
+const NAME = FIELDS.indexOf('name')
+
+/** Reads a tool before any part of it is indexed, so that an unreadable tool leaves nothing behind. */
+function readToolTerms(tool: Searchable): ToolTerms {
+  const texts = getFieldTexts(tool)
+  return {
+    fields: texts.map((text) => getTerms(text).slice(0, MAX_FIELD_WORDS)),
+    actions: getToolActions(texts[NAME] ?? '', tool.description),
+    nameKeys: getNameKeys(tool),
+    characters: texts.reduce((sum, text) => sum + text.length, 0),
   }
 }

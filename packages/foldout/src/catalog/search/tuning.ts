@@ -12,6 +12,8 @@ export interface EncoderWeights extends MeaningWeights {
   readonly wordVectors: number
   /** The share of its nearness that the nearest part of a request has, if the request has parts. */
   readonly part: number
+  /** How much it adds there if the tool performs the first action that a request of one part asks for. */
+  readonly action: number
 }
 
 /** All numbers that ranking depends on. They were chosen on the development sets; see docs/decisions/search.md. */
@@ -26,10 +28,14 @@ export interface Tuning extends MeaningWeights {
   readonly adjacency: number
   /** How much it adds if the query has all words of the tool's name. */
   readonly nameCoverage: number
-  /** How much it adds if the tool performs the first action that the request, or a part of it, asks for. */
+  /** How much it adds if the tool performs the first action that the request asks for. */
   readonly action: number
+  /** The same for a request of several parts. These ask for several actions, so that a tool has one of them says less. */
+  readonly actionOfParts: number
   /** What share of its score a tool loses if it deletes or stops something and the request mentions other actions only. */
   readonly unaskedEnd: number
+  /** What share of its score such a tool loses if it is about something else than the request. */
+  readonly otherObject: number
   /** How much it adds if the tool has every word of the query, or a word that means the same. */
   readonly likeness: number
   /** How much it adds if every word of the query is in the tool's name. */
@@ -40,6 +46,8 @@ export interface Tuning extends MeaningWeights {
   readonly spelling: number
   /** How much a word counts that is probably a value for a tool: a part of a path, a number, a day. */
   readonly argument: number
+  /** How much it counts what a value is: `#general` a channel, `ABC-123` an issue. */
+  readonly kind: number
   /** How much the best part of a request counts, compared with the whole. */
   readonly part: number
   /** How much nearness counts where an encoder took part. */
@@ -58,17 +66,20 @@ export const TUNING: Tuning = {
   lengthPenalties: [0.5, 0.6, 0.6, 0.6, 0.6, 0.5],
   adjacency: 0.5,
   nameCoverage: 0.1,
-  action: 0.19,
+  action: 0.25,
+  actionOfParts: 0.1,
   unaskedEnd: 0.15,
+  otherObject: 0.3,
   likeness: 1,
   nameWords: 0.125,
   sourceCoverage: 0.1,
   spelling: 0.6,
   argument: 0.4,
+  kind: 0.5,
   part: 0.5,
   meaningIfSure: 0.625,
   meaningIfUnsure: 2,
-  encoder: { wordVectors: 0.2, part: 0.6, meaningIfSure: 4, meaningIfUnsure: 8 },
+  encoder: { wordVectors: 0.2, part: 0.6, action: 0.4, meaningIfSure: 4, meaningIfUnsure: 8 },
   meaningBySize: 6,
   candidates: 60,
   finalists: 20,

@@ -22,7 +22,10 @@ export function shortenDescription(tool: DescribedTool): string {
 
 /** Where a description stops saying what the tool does. */
 const SECTION =
-  /(?:^|\s)(?:args?|arguments|params?|parameters|inputs?|returns?|outputs?|raises|throws|examples?|usage|notes?|example usage|when to use):(?:\s|$)/i
+  /(?:^|\s)(?:args?|arguments|params?|parameters|inputs?|returns?|outputs?|raises|throws|(?:error )?responses?|errors?|status codes?|examples?|usage|notes?|important|warnings?|guardrails|constraints|limitations|requirements|prerequisites|example usage|when (?:not )?to use):(?:\s|$)/i
+/** Headings that any description could have. */
+const HEADING =
+  /^(?:(?:tool )?(?:overview|descriptions?|purpose|summary|about|introduction|background|details|instructions|guidelines|guardrails|rules|important(?: notes?)?|notes?|warnings?|usage|examples?|features|capabilities|behaviou?r|constraints|limitations|requirements|prerequisites|functionality)|(?:when|how) to use(?: (?:it|this(?: tool)?))?|what (?:it|this tool) does)\W*\d*$/i
 const PLACEHOLDER =
   /^(?:(?:no|tool|missing)? ?description(?: (?:is |was )?(?:not )?(?:available|provided|accessible|found)\b.*)?|n\/?a|none|null|undefined|todo|tbd|-+)\.?$/i
 const ROUTE = /^(?:get|post|put|patch|delete|head|options)\s+\/?\S*$/i
@@ -35,7 +38,7 @@ function getFirstSentence(description: string, tool: DescribedTool): string {
   let telling: string | undefined
   for (const given of splitSentences(withoutMarkup(description))) {
     const sentence = withoutOpening(given, tool.name)
-    if (!getLetterOrDigit().test(sentence)) continue
+    if (!getLetterOrDigit().test(sentence) || HEADING.test(sentence)) continue
     first ||= sentence
     // A heading that only repeats the name is skipped.
     if (getWords(sentence).every((word) => known.has(word.toLowerCase()))) continue
@@ -86,7 +89,7 @@ function* splitSentences(text: string): Generator<string> {
 
 /** Phrases that could start any description. */
 const OPENING =
-  /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|description:)\s+/i
+  /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|(?:tool )?(?:description|purpose|summary|overview|what it does):)\s+/i
 
 const getLetter = deferPattern(String.raw`\p{L}`, 'u')
 

@@ -38,6 +38,8 @@ export interface SignatureOptions {
    * limit for a schema.
    */
   readonly maxTokens?: number
+  /** How many choices of a value are shown in full. Of more, the first six are shown, and the others counted. Default 24. */
+  readonly maxValues?: number
   /** The token counter. Default: an estimate. */
   readonly counter?: TokenCounter
 }
@@ -77,14 +79,14 @@ export function formatSignature(tool: SignedTool, options: SignatureOptions = {}
 
 /** Like `formatSignature`, but also says whether something was left out. */
 export function describeSignature(tool: SignedTool, options: SignatureOptions = {}): Signature {
-  const { detail = 'signature', maxTokens, counter = estimatedTokens } = options
+  const { detail = 'signature', maxTokens, maxValues = Infinity, counter = estimatedTokens } = options
   if (detail === 'names') return { text: toolName(tool.name), whole: false }
   if (detail === 'schema') {
     return schemaText(tool.inputSchema, { name: tool.name, maxTokens: maxTokens ?? Infinity, counter })
   }
   const limit = maxTokens ?? MAX_TOKENS
   const fits = (text: string): boolean => counter.count(text) <= limit
-  const signature = fitSignature(tool, fits)
+  const signature = fitSignature(tool, maxValues, fits)
   const result = resultText(tool.outputSchema)
   const withResult = signature.text + result
   return result !== '' && fits(withResult) ? { text: withResult, whole: signature.whole } : signature
@@ -97,10 +99,11 @@ function toolName(name: unknown): string {
   return getToolName().test(text) ? text : (literal(text) ?? text)
 }
 
-function fitSignature(tool: SignedTool, fits: (text: string) => boolean): Signature {
+function fitSignature(tool: SignedTool, maxValues: number, fits: (text: string) => boolean): Signature {
   const view = getSchemaView(tool.inputSchema, tool.inputSchema)
   const recursive = new Map<JsonSchema, string>()
-  const compose = (detail: Detail, show: Shown): Signature => composeSignature(tool, view, detail, show, recursive)
+  const compose = (detail: Detail, show: Shown): Signature =>
+    composeSignature(tool, view, { ...detail, values: Math.min(detail.values, maxValues) }, show, recursive)
   let last: Signature | undefined
   for (const detail of DETAILS) {
     last = compose(detail, EVERYTHING)

@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { computeWorth, findBestSet, type Choices } from './best-set.ts'
 import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
@@ -201,6 +202,7 @@ const MIN_USES = 10
 
 function weighEvidence({ clients }: CatalogRecording, options: LearnCoreOptions): CoreEvidence {
   const { minClients = MIN_CLIENTS, minUses = MIN_USES } = options
+  checkNumbers({ minClients, minUses }, { code: 'learn-core-options' })
   const counts = clients.map(({ uses }) => uses.length).filter((count) => count > 0)
   const uses = counts.reduce((sum, count) => sum + count, 0)
   const isEnough = counts.length >= minClients && uses >= minUses

@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../../core/schema/schema.ts'
@@ -130,6 +131,7 @@ type ClientDraft = {
  * const { core } = learnCore(recorder.recording())
  */
 export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOptions = {}): CatalogRecorder {
+  checkNumbers({ maxClients: options.maxClients }, { code: 'learn-core-options', least: 1 })
   const { maxClients = 1_000 } = options
   const drafts: ClientDraft[] = []
   const current = new Map<string, ClientDraft>()

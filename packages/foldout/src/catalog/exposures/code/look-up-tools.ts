@@ -4,7 +4,7 @@ import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import { estimateGivenTokens, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
-import { formatCutQuery, formatGuesses, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
+import { formatAlsoNear, formatCutQuery, formatGuesses, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
 import { MAX_QUERY_CHARACTERS } from '../../search/limits.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
@@ -38,7 +38,7 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       },
       annotations: { title: 'Look up tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async call(args, { signal }) {
+    async call(args, { signal, request }) {
       // Models send nothing, `null` or `""` for a missing argument, and a string for a list with one item.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
@@ -46,13 +46,13 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       if (!paths.every((path) => typeof path === 'string')) {
         return createErrorResult("'paths' must be a list of strings.")
       }
-      if (query?.trim()) return untilAborted(signal, () => search(scope, query))
-      return read(scope, paths.length > 0 ? paths : [''])
+      if (query?.trim()) return untilAborted(signal, () => search(scope, query, request))
+      return read(scope, paths.length > 0 ? paths : [''], request)
     },
   }
 }
 
-async function search({ catalog, client }: MetaScope, query: string): Promise<CallResult> {
+async function search({ catalog, client }: MetaScope, query: string, request: number | undefined): Promise<CallResult> {
   const folder = getFolder(catalog)
   const outcome = await catalog.search(query, { limit: HITS })
   const hits = outcome.hits.map(({ tool }) => tool)
@@ -62,7 +62,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
       : [
           ...formatCutQuery(outcome),
           ...(outcome.fit === 'weak' ? [formatGuesses(query)] : []),
-          formatHits(folder, hits, outcome.more),
+          formatHits(folder, hits, outcome.alsoNear),
         ].join('\n')
   catalog.report({
     type: 'tools/searched',
@@ -70,12 +70,13 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
     query: shorten(query, MAX_QUERY_CHARACTERS),
     hits: hits.map(({ qualified }) => qualified),
     tokens: estimateGivenTokens(query) + estimatedTokens.count(text),
+    request,
   })
   return createTextResult(text)
 }
 
 /** Formats declarations as long as they fit, and only the paths of the others. */
-function formatHits(folder: FunctionFolder, hits: readonly CatalogEntry[], more: number): string {
+function formatHits(folder: FunctionFolder, hits: readonly CatalogEntry[], next: readonly CatalogEntry[]): string {
   const blocks: string[] = []
   const lines: string[] = []
   let room = CEILING
@@ -86,8 +87,7 @@ function formatHits(folder: FunctionFolder, hits: readonly CatalogEntry[], more:
     else lines.push(formatFile(folder.getPath(entry), entry))
     room -= tokens
   }
-  if (more > 0) lines.push(`${more} more ${more === 1 ? 'fits' : 'fit'}: say more in query.`)
-  return [...blocks, ...lines].join('\n')
+  return [...blocks, ...lines, ...formatAlsoNear(next.map(({ name }) => name))].join('\n')
 }
 
 function formatDeclaration(folder: FunctionFolder, entry: CatalogEntry): string {
@@ -104,7 +104,7 @@ function formatOtherName(path: string, { name }: CatalogEntry): string {
   return path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts` ? '' : ` (tool ${name})`
 }
 
-function read(scope: MetaScope, paths: readonly string[]): CallResult {
+function read(scope: MetaScope, paths: readonly string[], request: number | undefined): CallResult {
   const folder = getFolder(scope.catalog)
   const parts: string[] = []
   let room = READING_CEILING
@@ -123,7 +123,7 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
     isFailure = false
     if (!('entry' in found)) continue
     const { qualified: name } = found.entry
-    scope.catalog.report({ type: 'tool/defined', client: scope.client.id, name, tokens })
+    scope.catalog.report({ type: 'tool/defined', client: scope.client.id, name, tokens, request })
   }
   return isFailure ? createErrorResult(parts.join('\n')) : createTextResult(parts.join('\n'))
 }

@@ -62,9 +62,10 @@ function getFunction(
   return async (args, signal, pause) => {
     const started = performance.now()
     let ok = false
+    // With several calls, progress would jump back and forth.
+    const { onProgress: _, peer, ...rest } = getContext()
+    const { request } = rest
     try {
-      // With several calls, progress would jump back and forth.
-      const { onProgress: _, peer, ...rest } = getContext()
       const asking = peer && { peer: pause ? pauseToAsk(peer, pause) : peer }
       const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, ...asking, signal })
       ok = result.isError !== true
@@ -79,6 +80,7 @@ function getFunction(
         ok,
         durationMs: Math.round(performance.now() - started),
         wrappingTokens: 0,
+        request,
       })
     }
   }

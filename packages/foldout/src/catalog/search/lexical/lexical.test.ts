@@ -11,7 +11,14 @@ describe('coverage', () => {
     const postings = createPostings()
     const slot = postings.add([getTerms('key vault'), [], getTerms('keyvault')])
     postings.add([getTerms('lamp')])
-    const vocabulary = { postings, spellings: createSpellings(), isWord: () => true, spelling: 1, argument: 1 }
+    const vocabulary = {
+      postings,
+      spellings: createSpellings(),
+      isWord: () => true,
+      spelling: 1,
+      argument: 1,
+      kind: 0.5,
+    }
     expect(computeCoverage(runSteps(parseQuery('key vault', vocabulary)), slot, postings)).toBe(1)
     expect(computeCoverage(runSteps(parseQuery('lamp', vocabulary)), slot, postings)).toBe(0)
   })

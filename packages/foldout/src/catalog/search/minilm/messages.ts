@@ -1,9 +1,21 @@
 import type { EmbeddedText } from '../vectors/encoder.ts'
 
-/** The packages that the thread of the encoder loads, by name or address. */
-export interface EncoderSetup {
-  readonly engine: string
+/** What the thread of the encoder loads: packages by name or address, and files by path. */
+export type EncoderSetup = CandleSetup | OnnxSetup
+
+/** The model in WebAssembly, with weights of 16 bits in a package. */
+export interface CandleSetup {
+  readonly engine: 'candle'
+  readonly runtime: string
   readonly weights: string
+}
+
+/** The model in native code, with weights of 8 bits in a file. */
+export interface OnnxSetup {
+  readonly engine: 'onnx'
+  readonly runtime: string
+  readonly weights: string
+  readonly tokenizer: string
 }
 
 /** Messages to the encoder's thread: texts to embed, or that nobody waits for them anymore. */

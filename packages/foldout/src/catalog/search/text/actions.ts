@@ -9,7 +9,7 @@ const ACTIONS: readonly string[] = [
   'search find look lookup discover browse query explore seek locate where',
   'create add new make insert register build generate provision deploy setup append write post open save store persist record compose draft remember memorize note',
   'update modify change edit set rename configure adjust patch put replace alter extend increase decrease move resize upgrade enable turn assign',
-  'delete remove drop erase clear destroy purge rid discard eliminate unset unassign detach cancel revoke forget',
+  'delete remove drop erase clear destroy purge rid discard eliminate unset unassign detach revoke forget',
   'send email message text notify share post forward reply publish',
   'book reserve buy purchase order rent schedule',
   'run execute start launch trigger invoke perform play call restart',
@@ -64,11 +64,16 @@ export function getMentionedActions(request: string): number {
 }
 
 /**
- * Whether all that a tool does is to delete or stop something, while a request mentions other actions only. Vectors hardly see the
- * difference between creating and deleting, and nobody wants something deleted without saying so.
+ * Whether all that a tool does is to delete or stop something, while a request mentions other actions only, or only the other of
+ * these two. Vectors hardly see the difference, and nobody wants something deleted without saying so.
  */
 export function isUnaskedEnd(ofTool: number, mentioned: number): boolean {
-  return mentioned !== 0 && (mentioned & ENDING) === 0 && ofTool !== 0 && (ofTool & ~ENDING) === 0
+  return mentioned !== 0 && isEnd(ofTool) && (ofTool & mentioned) === 0
+}
+
+/** Whether actions are only those of deleting and stopping. */
+export function isEnd(actions: number): boolean {
+  return actions !== 0 && (actions & ~ENDING) === 0
 }
 
 /** Finds the first word that means one of the actions. */

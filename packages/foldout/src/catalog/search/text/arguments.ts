@@ -1,4 +1,4 @@
-import { getWords } from './words.ts'
+import { getStem, getWords } from './words.ts'
 
 /** Text in quotes (no alternative looks past the next mark of its kind), and a capitalized word inside a sentence. */
 const VALUE = /`[^`]+`|"[^"]+"|“[^“”]+”|(?<!\p{L})'[^']+'(?!\p{L})|(?<=[\p{Ll}\p{N},] )\p{Lu}\p{L}+/gu
@@ -56,4 +56,56 @@ function isDate(before: string, after: string): boolean {
   return (
     BEFORE_DAY.has(before.toLowerCase()) || AFTER_DAY.has(after.toLowerCase()) || DAY.test(before) || DAY.test(after)
   )
+}
+
+/** A value in a request, and what tools call such a value. */
+export interface ValueKind {
+  readonly value: string
+  readonly kind: string
+}
+
+/** Names of norms and models, which look like the number of an issue. */
+const NORMS = /^(?:AES|ASCII|BASE|COVID|CP|GPT|HTTP|IEC|IEEE|ISO|MD|MP|RFC|SHA|TLS|UTF|WIN)-/
+
+/** How people write values, and what these are. Of the patterns that match at one place, the first one counts. */
+const PATTERNS: readonly (readonly [pattern: RegExp, kinds: readonly string[]])[] = [
+  [/(?<!\S)[("'`<]*https?:\/\/\S+/giu, ['url']],
+  [/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu, ['email']],
+  [/(?<![\p{L}\p{N}])(?:PR|pr) ?#?\d+(?![\p{L}\p{N}])/gu, ['pull', 'request']],
+  [/(?<!\S)[("'`]*#\d+(?![\p{L}\p{N}])/gu, ['issue']],
+  [/(?<!\S)[("'`]*#\p{L}[\p{L}\p{N}_-]*/gu, ['channel']],
+  [/(?<![\p{L}\p{N}_/-])[A-Z][A-Z0-9]{1,9}-\d{1,7}(?![\p{L}\p{N}_-])/gu, ['issue']],
+  [/(?<!\S)["'`(]*(?:(?:~|\.{1,2})?\/|[A-Za-z]:[\\/])[\w.@~-]+(?:[\\/][\w.@~-]+)*/gu, ['file']],
+  [
+    /(?<![\p{L}\p{N}_/@.-])[\w-]+\.(?:[jt]sx?|json|ya?ml|toml|md|txt|csv|tsv|pdf|docx?|xlsx?|pptx?|py|rb|go|rs|java|html?|css|sql|sh|xml|log|png|jpe?g|gif|svg|zip)(?![\p{L}\p{N}_-])/giu,
+    ['file'],
+  ],
+]
+
+/** At most this many values are looked at. */
+const MOST_VALUES = 16
+
+/**
+ * Finds out what the values in a request are: `#general` is a channel, `ABC-123` an issue, `/tmp/a.txt` a file. Kinds that the
+ * request says in a word are left out.
+ */
+export function findValueKinds(request: string): readonly ValueKind[] {
+  const said = new Set(getWords(request).map(getStem))
+  const found: ValueKind[] = []
+  const covered: (readonly [from: number, to: number])[] = []
+  for (const [pattern, kinds] of PATTERNS) {
+    for (const match of request.matchAll(pattern)) {
+      if (covered.length === MOST_VALUES) return found
+      const [value] = match
+      const to = match.index + value.length
+      if (NORMS.test(value) || covered.some(([from, end]) => match.index < end && from < to)) continue
+      covered.push([match.index, to])
+      for (const kind of kinds) {
+        if (said.has(getStem(kind))) continue
+        said.add(getStem(kind))
+        found.push({ value, kind })
+      }
+    }
+  }
+  return found
 }

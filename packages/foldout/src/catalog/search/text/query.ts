@@ -3,7 +3,7 @@ import type { Spellings } from '../lexical/spelling.ts'
 import { MAX_RESPELLED_WORDS } from '../limits.ts'
 import type { Steps } from '../slices.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { getArgumentWords } from './arguments.ts'
+import { findValueKinds, getArgumentWords } from './arguments.ts'
 import { getStem, getWords } from './words.ts'
 
 /** A word of a query that some tool has. */
@@ -13,7 +13,7 @@ export interface QueryTerm {
   readonly id: number
   /** How rare it is among the tools, less if it was only found in another spelling, or is probably a value for a tool. */
   readonly weight: number
-  readonly how: 'stem' | 'spelling' | 'part'
+  readonly how: 'stem' | 'spelling' | 'part' | 'kind'
   /** Whether it is two words of the query written as one. */
   readonly isJoined: boolean
 }
@@ -57,6 +57,8 @@ export interface Vocabulary {
   readonly spelling: number
   /** How much a word counts that is probably a value for a tool, such as a part of a path. */
   readonly argument: number
+  /** How much it counts what a value is, if the request has no word for it. */
+  readonly kind: number
 }
 
 const MOST_IDS = 2 ** 26
@@ -84,7 +86,7 @@ export function* parseQuery(text: string, vocabulary: Vocabulary): Steps<ParsedQ
   const find = createTermFinder(vocabulary)
   let before: QueryTerm | undefined
   let wordBefore: string | undefined
-  for (const word of getTellingWords(text)) {
+  for (const word of getTellingWords(joinCapitalized(text))) {
     const stem = getStem(word)
     yield
     const found = find(word, stem, weak.has(word) ? vocabulary.argument : 1)
@@ -112,6 +114,14 @@ export function* parseQuery(text: string, vocabulary: Vocabulary): Steps<ParsedQ
     if (found.length === 0) before = undefined
     wordBefore = word
   }
+  yield
+  for (const { value, kind } of findValueKinds(text)) {
+    const stem = getStem(kind)
+    const term = find.known(value, stem, vocabulary.kind, 'kind')
+    if (!term || terms.has(term.id)) continue
+    terms.set(term.id, term)
+    words.set(stem, { word: value, stem, weight: term.weight, ids: [term.id] })
+  }
   const isAsked = new Uint8Array(vocabulary.postings.ids)
   for (const id of terms.keys()) isAsked[id] = 1
   return {
@@ -122,6 +132,17 @@ export function* parseQuery(text: string, vocabulary: Vocabulary): Steps<ParsedQ
     mass: [...terms.values()].reduce((sum, { weight, isJoined }) => (isJoined ? sum : sum + weight), mass),
     words: [...words.values()],
   }
+}
+
+/** A name in two capitalized parts. */
+const CAPITALIZED = /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+\p{Lu}\p{Ll}+(?![\p{L}\p{N}])/gu
+
+/**
+ * Writes `JavaScript` as `javascript`: one word, where a text of a tool has three, the name and its parts. If no tool has the word, its
+ * parts are looked up like those of any compound.
+ */
+function joinCapitalized(text: string): string {
+  return text.replace(CAPITALIZED, (name) => name.toLowerCase())
 }
 
 /** Gets the words of a text without stop words, unless there are no others. */
@@ -137,6 +158,8 @@ interface TermFinder {
   (word: string, stem: string, share: number): readonly QueryTerm[]
   /** The term that two neighboring words form: "world bank" → `worldbank`. */
   joined(first: string, second: string): QueryTerm | undefined
+  /** A term that some tool has, for a word that counts a share. */
+  known(word: string, stem: string, share: number, how: QueryTerm['how']): QueryTerm | undefined
 }
 
 /** Each stem that no tool has is looked up in other spellings, as a compound and by its beginning, once. */
@@ -172,6 +195,7 @@ function createTermFinder({ postings, spellings, spelling, isWord }: Vocabulary)
     return terms.map((one) => toTerm(word, one, how, share * spelling)).filter((one) => one !== undefined)
   }
   return Object.assign(find, {
+    known: (word: string, stem: string, share: number, how: QueryTerm['how']) => toTerm(word, stem, how, share),
     joined(first: string, second: string): QueryTerm | undefined {
       if (spelling === 0 || !LETTERS.test(first) || !LETTERS.test(second)) return undefined
       const term = toTerm(`${first} ${second}`, getStem(first + second), 'part', 1)

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Searchable, SearchField } from '../contract.ts'
@@ -23,7 +24,7 @@ export const FIELDS = [
  * The part of a name before its first separator is the source: `github/search`, `mail: send`. It is used only for names that do not
  * end in a blank, because it would look for the end from each separator.
  */
-const PREFIXED = /^(.*?\S) ?(?:\/|:+|__|\.(?=\p{L})) ?(.*?\S)$/su
+const getPrefixed = deferPattern(String.raw`^(.*?\S) ?(?:\/|:+|__|\.(?=\p{L})) ?(.*?\S)$`, 'su')
 const PLAIN = /^[ -~]*$/
 const SEPARATOR = ' , '
 const DEEPEST_SCHEMA = 4
@@ -31,7 +32,8 @@ const MOST_ENUM_VALUES = 64
 
 const NAME_SEPARATORS = /[\s_\-./:]+/
 /** Where the case changes. Digits stay with their letters, as in `s3`, because models know many such names. */
-const CASE_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
+const getCaseBoundary = deferPattern(String.raw`(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})`, 'u')
+const getOthers = deferPattern(String.raw`[^\p{L}\p{N}\p{M}]+`, 'gu')
 
 /** Gets the text of each field of a tool, in the order of `FIELDS`, cut to the part that is indexed. */
 export function getFieldTexts(tool: Searchable): readonly string[] {
@@ -58,7 +60,7 @@ export function getGroup(tool: Searchable): string | undefined {
 function splitName(tool: Searchable): { readonly source: string; readonly own: string } {
   const declared = cutText(tool.declared, MAX_SHORT_FIELD_CHARACTERS)
   if (tool.source !== undefined) return { source: cutText(tool.source, MAX_SHORT_FIELD_CHARACTERS), own: declared }
-  const [, source = '', own = declared] = (!/\s$/.test(declared) && PREFIXED.exec(declared)) || []
+  const [, source = '', own = declared] = (!/\s$/.test(declared) && getPrefixed().exec(declared)) || []
   return { source, own }
 }
 
@@ -77,7 +79,7 @@ export function getEncoderText(tool: Searchable): string {
 function splitIdentifiers(text: string): string {
   return text
     .split(NAME_SEPARATORS)
-    .flatMap((run) => run.split(CASE_BOUNDARY))
+    .flatMap((run) => run.split(getCaseBoundary()))
     .filter((word) => word !== '')
     .join(' ')
 }
@@ -85,10 +87,7 @@ function splitIdentifiers(text: string): string {
 /** Removes case and separators from a name: `getWeather`, `get_weather` and `Get weather` become the same. */
 export function toNameKey(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '')
+  return name.normalize('NFKC').toLowerCase().replaceAll(getOthers(), '')
 }
 
 function isSpelledAlike(a: string, b: string): boolean {

@@ -4,6 +4,14 @@ import { untilAborted } from '../../../core/abort.ts'
 import type { Embed, EmbeddedText } from './encoder.ts'
 import type { Vector } from './meaning.ts'
 
+/** Work that was not done in time. */
+class LateError extends Error {}
+
+/** Whether an embedding function failed only because it was too slow. */
+export function isLate(error: unknown): boolean {
+  return error instanceof FoldoutError && error.cause instanceof LateError
+}
+
 /** Embeds texts within a time limit. Rejects with a `FoldoutError` that says what is wrong with the function. */
 export type CheckedEmbed = (
   texts: readonly string[],
@@ -61,7 +69,7 @@ export async function finishWithin<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new Error(`it did not answer within ${ms} ms`)), toTimerMs(ms))
+  const timer = setTimeout(() => controller.abort(new LateError(`it did not answer within ${ms} ms`)), toTimerMs(ms))
   if (!keepsAlive && typeof timer === 'object') timer.unref()
   try {
     return await untilAborted(controller.signal, async () => work(controller.signal))

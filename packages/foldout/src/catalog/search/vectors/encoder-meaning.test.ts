@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { SearchProblem } from '../contract.ts'
 import type { EngineOptions } from '../engine.ts'
 import { createSearchIndex } from '../search-index.ts'
 import { HOUSEHOLD, toolNamed } from '../tools.fixtures.ts'
 import type { Embed, Encoder, VectorCache } from './encoder.ts'
+import { takeTurns } from '../../../../../../test/turns.ts'
 
 /** As if it knew that beverages are drinks: one coordinate for these, one for the rest. */
 const embedDrinks: Embed = async (texts) =>
@@ -87,6 +88,56 @@ describe('an encoder', () => {
     expect(await index.search(HOT)).toMatchObject({ meaning: 'encoder', withoutEncoder: undefined })
   })
 
+  it('R61 joins the tools that have a vector, those that searches find first', async () => {
+    const batches: (readonly string[])[] = []
+    const gates: (() => void)[] = []
+    const index = createSearchIndex({
+      embed: async (texts, call) => {
+        if (call.kind === 'tool') {
+          batches.push(texts)
+          await new Promise<void>((resolve) => gates.push(resolve))
+        }
+        return embedDrinks(texts, call)
+      },
+    })
+    for (let i = 0; i < 60; i++) index.add(toolNamed(`file_report_${i}`))
+    for (const name of ['brew_tea', 'lock_door']) index.add(toolNamed(name))
+    const openGate = async (batch: number): Promise<void> => {
+      await expect.poll(() => gates.length).toBe(batch + 1)
+      gates[batch]!()
+    }
+    const begun = await index.search('lock the door')
+    expect(begun).toMatchObject({ meaning: 'word-vectors', withoutEncoder: '62 of 62 tools have no vector yet.' })
+    await openGate(0)
+    await expect.poll(() => gates.length).toBe(2)
+    expect(batches.slice(0, 2).flat()).toContain('lock door. ')
+    const partly = await index.search('lock the door')
+    expect(partly).toMatchObject({ meaning: 'encoder', withoutEncoder: '54 of 62 tools have no vector yet.' })
+    expect(partly.hits[0]!.tool.name).toBe('lock_door')
+    await openGate(1)
+    await openGate(2)
+    await index.ready()
+    expect(await index.search('lock the door')).toMatchObject({ meaning: 'encoder', withoutEncoder: undefined })
+  })
+
+  it('R61 a slow answer for one query does not keep the encoder from the next', async () => {
+    let isSlow = true
+    const index = createIndex((texts, call) =>
+      call.kind === 'query' && isSlow ? new Promise(() => {}) : embedDrinks(texts, call),
+    )
+    await index.ready()
+    vi.useFakeTimers()
+    try {
+      const late = index.search(HOT)
+      await vi.advanceTimersByTimeAsync(4_000)
+      expect(await late).toMatchObject({ meaning: 'word-vectors' })
+    } finally {
+      vi.useRealTimers()
+    }
+    isSlow = false
+    expect(await index.search(HOT)).toMatchObject({ meaning: 'encoder', withoutEncoder: undefined })
+  })
+
   it('R61 gives the same hits whether or not a search came early', async () => {
     const early = createIndex(embedDrinks)
     await early.search('lamp')
@@ -101,7 +152,7 @@ describe('an encoder', () => {
   it('R61 is not called before something is searched', async () => {
     const { texts, encoder } = createCountingEncoder()
     createIndex(encoder)
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await takeTurns()
     expect(texts).toEqual([])
   })
 
@@ -116,7 +167,7 @@ describe('an encoder', () => {
     for (let i = 0; i < 100; i++) index.add(toolNamed(`tool_${i}`))
     index.add(toolNamed('getHTTPStatus_now', { source: 'my-server', description: 'x'.repeat(5_000) }))
     await index.ready()
-    expect(batches.map((batch) => batch.length)).toEqual([32, 32, 32, 5])
+    expect(batches.map((batch) => batch.length)).toEqual([8, 32, 32, 29])
     expect(batches.flat()).toContain(`my server get HTTP Status now. ${'x'.repeat(200)}`)
   })
 
@@ -219,7 +270,7 @@ describe('an encoder that does not work', () => {
         throw new Error('at once')
       },
     ],
-    ['returned 0 vectors for 9 texts.', async () => []],
+    ['returned 0 vectors for 8 texts.', async () => []],
     ['returned something other than a list of vectors.', async () => 'vectors' as never],
     ['returned something other than a vector of numbers.', async (texts) => texts.map(() => null as never)],
     ['returned an empty vector.', async (texts) => texts.map(() => [])],

@@ -5,12 +5,14 @@ import { MAX_EMBEDDED_AT_ONCE, MAX_EMBEDDING_MS, MAX_ENCODER_REST_MS, MAX_QUERY_
 import { pause, startSlice, type Steps } from '../slices.ts'
 import { getEncoderText } from '../text/tool-text.ts'
 import type { Embed, Encoder } from './encoder.ts'
-import { createCheckedEmbed, type CheckedEmbed } from './encoder-calls.ts'
+import { createCheckedEmbed, isLate, type CheckedEmbed } from './encoder-calls.ts'
 import { createKeptVectors, type KeptVectors } from './kept-vectors.ts'
 import { VECTOR_COST, type Vector } from './meaning.ts'
 import { createVectorBlock, toByteVector, type VectorBlock } from './vector-block.ts'
 
 const FIRST_REST_MS = 1_000
+/** How many texts are embedded before any others. */
+const FIRST_BATCH = 8
 /** Any model can embed this text, so it distinguishes a model that is down from a text that the model cannot read. */
 const PROBE = 'Get the weather forecast.'
 
@@ -18,16 +20,20 @@ const PROBE = 'Get the weather forecast.'
 export interface EncoderMeaning {
   /** Why the encoder cannot compare a query with all tools now; `undefined` if it can. */
   readonly reason: string | undefined
+  /** Whether it can compare a query with some of them. */
+  readonly isUsable: boolean
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
   /** Starts to embed the tools that have no vector yet, in the background. */
   begin(): void
+  /** Embeds some tools before all others: those that were found or used. */
+  prefer(slots: Iterable<number>): void
   /** Tries to embed them, even if the encoder failed a moment ago. Resolves when that is done or has failed. */
   ready(): Promise<void>
   /** Embeds a query and its parts, in this order; `undefined` if that is not possible now. */
   encode(texts: readonly string[]): Promise<readonly Vector[] | undefined>
-  /** Compares a text with every tool, by slot. A tool without a vector is as near as an unrelated one. */
-  compare(vector: Vector): Steps<Signal['cosineAt']>
+  /** Compares a text with every tool, by slot. `estimate` says how near a tool without a vector is. */
+  compare(vector: Vector, estimate: Signal['cosineAt']): Steps<Signal['cosineAt']>
 }
 
 /** Called once for each new problem, with the tool if a single one cannot be embedded. */
@@ -49,10 +55,11 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
 
   const work = async (): Promise<void> => {
     await pause()
-    while (tools.missing > 0) {
-      await kept.load(new Set(tools.listTexts()))
+    // The first vectors come soon, so that searches can use them.
+    for (let most = FIRST_BATCH; tools.missing > 0; most = MAX_EMBEDDED_AT_ONCE) {
+      await kept.load(tools.listTexts())
       await tools.place()
-      const texts = [...new Set(tools.listTexts())].sort().slice(0, MAX_EMBEDDED_AT_ONCE)
+      const texts = tools.nextTexts(most)
       await embedTexts(texts, embed, kept, (text, error) => health.report(error, tools.refuse(text)))
     }
     health.succeed()
@@ -72,12 +79,16 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
       if (health.problem) return health.problem.message
       return tools.missing > 0 ? `${tools.missing} of ${tools.size} tools have no vector yet.` : undefined
     },
+    get isUsable() {
+      return !health.problem && tools.missing < tools.size
+    },
     add(slot, tool) {
       tools.add(slot, tool)
       if (isWanted) begin()
     },
     remove: tools.remove,
     begin,
+    prefer: tools.prefer,
     async ready() {
       isWanted = true
       // Embedding does not keep the process alive, but someone waits for it here.
@@ -87,7 +98,7 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
       clearInterval(timer)
     },
     async encode(texts) {
-      if (tools.missing > 0 || tools.size === 0 || health.isResting) return undefined
+      if (tools.missing === tools.size || health.isResting) return undefined
       try {
         const vectors = await embed(texts, 'query', MAX_QUERY_EMBEDDING_MS)
         health.succeed()
@@ -96,7 +107,9 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
         tools.startOver()
         begin()
       } catch (error) {
-        health.fail(error as FoldoutError)
+        // A slow encoder works: the next query may be in time.
+        if (isLate(error)) health.note(error as FoldoutError)
+        else health.fail(error as FoldoutError)
       }
       return undefined
     },
@@ -110,6 +123,8 @@ interface Health {
   readonly isResting: boolean
   readonly report: OnProblem
   fail(error: FoldoutError): void
+  /** Reports a problem that is no reason to leave the encoder alone. */
+  note(error: FoldoutError): void
   succeed(): void
 }
 
@@ -135,6 +150,10 @@ function createHealth(onProblem: OnProblem): Health {
       problem = error
       restsUntil = performance.now() + restMs
       restMs = Math.min(restMs * 2, MAX_ENCODER_REST_MS)
+      report(error)
+    },
+    note(error) {
+      problem = error
       report(error)
     },
     succeed() {
@@ -176,7 +195,10 @@ interface ToolVectors {
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
   /** The texts of tools without a vector. */
-  listTexts(): readonly string[]
+  listTexts(): ReadonlySet<string>
+  /** Some of them, those of preferred tools first. */
+  nextTexts(most: number): readonly string[]
+  prefer(slots: Iterable<number>): void
   /** Puts vectors that are kept into place. */
   place(): Promise<void>
   /** Gives up on a text that cannot be embedded, and returns the qualified name of a tool that has it. */
@@ -184,7 +206,7 @@ interface ToolVectors {
   /** Forgets all vectors. */
   startOver(): void
   canCompare(vector: Vector): boolean
-  compare(vector: Vector): Steps<(slot: number) => number>
+  compare(vector: Vector, estimate: Signal['cosineAt']): Steps<Signal['cosineAt']>
 }
 
 interface EmbeddedTool {
@@ -192,14 +214,32 @@ interface EmbeddedTool {
   readonly qualified: string
 }
 
+/** The texts of some waiting tools, each once, in the order of the slots. */
+function takeTexts(
+  most: number,
+  waiting: ReadonlyMap<number, EmbeddedTool>,
+  slots: readonly Iterable<number>[],
+): readonly string[] {
+  const texts = new Set<string>()
+  for (const some of slots) {
+    for (const slot of some) {
+      if (texts.size >= most) return [...texts]
+      const text = waiting.get(slot)?.text
+      if (text !== undefined) texts.add(text)
+    }
+  }
+  return [...texts]
+}
+
 function createToolVectors(kept: KeptVectors): ToolVectors {
   const waiting = new Map<number, EmbeddedTool>()
   const placed = new Map<number, EmbeddedTool>()
   const refused = new Set<string>()
+  /** The slots of waiting tools that go first, the last preferred one at the end. */
+  const preferred = new Set<number>()
   let block: VectorBlock | undefined
   let dimensions = 0
 
-  const listTexts = (): readonly string[] => Array.from(waiting.values(), ({ text }) => text)
   const startOver = (): void => {
     for (const [slot, tool] of placed) waiting.set(slot, tool)
     placed.clear()
@@ -225,7 +265,11 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
     get missing() {
       return waiting.size
     },
-    listTexts,
+    listTexts: () => new Set(Array.from(waiting.values(), ({ text }) => text)),
+    nextTexts: (most) => takeTexts(most, waiting, [preferred, waiting.keys()]),
+    prefer(slots) {
+      for (const slot of slots) if (waiting.has(slot)) preferred.add(slot)
+    },
     add(slot, tool) {
       const text = getEncoderText(tool)
       kept.use(text)
@@ -235,6 +279,7 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
       const tool = waiting.get(slot) ?? placed.get(slot)
       if (!tool) return
       waiting.delete(slot)
+      preferred.delete(slot)
       placed.delete(slot)
       kept.release(tool.text)
       block?.remove(slot)
@@ -246,6 +291,7 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
         if (!vector && !refused.has(tool.text)) continue
         if (vector && !put(slot, vector)) return startOver()
         waiting.delete(slot)
+        preferred.delete(slot)
         placed.set(slot, tool)
         if (slice.spend(VECTOR_COST)) await slice.next()
       }
@@ -256,8 +302,11 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
     },
     startOver,
     canCompare: (vector) => !block || vector.length === dimensions,
-    *compare(vector) {
-      return block ? yield* block.allCosinesWith(vector) : () => 0
+    *compare(vector, estimate) {
+      if (!block) return estimate
+      const { has } = block
+      const cosineAt = yield* block.allCosinesWith(vector)
+      return (slot) => (has(slot) ? cosineAt(slot) : estimate(slot))
     },
   }
 }

@@ -5,6 +5,8 @@ import { createDotKernel, dot, STRIDE_UNIT } from './dot-kernel.ts'
 export interface VectorBlock {
   set(slot: number, vector: ArrayLike<number>): void
   remove(slot: number): void
+  /** Whether a slot has a vector that can be compared. */
+  has(slot: number): boolean
   /** The cosine of the angle between a vector and the one in a slot; 0 for an empty slot. */
   cosinesWith(vector: ArrayLike<number>): (slot: number) => number
   /** The same, computed for all slots beforehand. */
@@ -42,6 +44,7 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
     remove(slot) {
       if (slot < room) scales[slot] = 0
     },
+    has: (slot) => (scales[slot] ?? 0) !== 0,
     cosinesWith(vector) {
       const bytes = new Int8Array(stride)
       const scale = quantize(vector, bytes)

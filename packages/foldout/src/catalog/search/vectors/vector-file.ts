@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
+import { ignore } from '../../../core/promises.ts'
 import { sha256Hex } from '../../../core/hash.ts'
 import { retryIfInUse } from '../../../core/in-use.ts'
 import { MAX_VECTOR_FILE_BYTES } from '../limits.ts'
@@ -33,7 +34,7 @@ export function createVectorFile(path: string): VectorCache {
   /** One at a time, so that two writes of one process do not both start the file over. */
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const turn = queue.then(work)
-    queue = turn.catch(() => undefined)
+    queue = ignore(turn, 'the caller is told')
     return turn
   }
   const refresh = async (): Promise<void> => {

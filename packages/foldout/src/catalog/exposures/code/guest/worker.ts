@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { ignore } from '../../../../core/promises.ts'
 import { getErrorType, getErrorMessage } from '../../../../core/errors.ts'
 import { loadMachines, type Machine } from './machine.ts'
 import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../messages.ts'
@@ -27,7 +28,7 @@ async function serve(): Promise<void> {
   function createSpare(): Promise<Machine> {
     const machine = machines.create()
     // The next program reports the failure; until then, the rejection must count as handled.
-    machine.catch(() => undefined)
+    void ignore(machine, 'the next program reports the failure')
     return machine
   }
 

@@ -1,4 +1,4 @@
-import { getErrorMessage } from '../../../../core/errors.ts'
+import { describeError } from '../../../../tools/thrown.ts'
 import type { Json } from '../../../../core/json/json.ts'
 import { describeTooManyCalls, type SandboxLimits } from '../limits.ts'
 import type { CallMessage } from '../messages.ts'
@@ -34,7 +34,7 @@ const RESULT_SHARE = 1 / 8
 /** Describes a failed call to a program. Any value can be thrown, even an object that cannot be shown. */
 function describeFailure(name: string, thrown: unknown): string {
   try {
-    return getErrorMessage(thrown).slice(0, MOST_MESSAGE_CHARACTERS)
+    return describeError(thrown).slice(0, MOST_MESSAGE_CHARACTERS)
   } catch {
     return `${name}() failed with an error that cannot be shown.`
   }

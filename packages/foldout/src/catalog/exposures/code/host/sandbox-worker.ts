@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { ignore } from '../../../../core/promises.ts'
 import { FoldoutError, getErrorMessage, type ErrorCode } from '../../../../core/errors.ts'
 import type { SandboxLimits } from '../limits.ts'
 import type { Engine, FromWorker, ToWorker, WorkerSetup } from '../messages.ts'
@@ -56,7 +57,7 @@ export function startWorker(
     becomeBroken = reject
   })
   // Marked as handled: callers that wait for it still see the rejection, and there may be none.
-  ready.catch(() => {})
+  void ignore(ready, 'callers that wait for it see the rejection, and there may be none')
 
   const fail = (code: ErrorCode, message: string): void => {
     if (failure) return
