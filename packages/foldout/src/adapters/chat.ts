@@ -1,18 +1,26 @@
+import { dropUndefined } from '../core/json/json.ts'
 import { untilAborted } from '../core/abort.ts'
+import { checkNumber } from '../core/check-number.ts'
+import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
 import type { OutputSpec } from '../prompt/output.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import {
   NO_USAGE,
   addUsage,
   type AssistantMessage,
+  type Compaction,
+  type CompactionRequest,
   type MediaPart,
   type Message,
   type ModelEvent,
   type ProviderAdapter,
   type Usage,
 } from './contract.ts'
+import { getPromptCache } from './cache/known-caches.ts'
 import { MAX_PAUSES } from './limits.ts'
 import { readReply } from './read-reply.ts'
+import { listOffered } from './tool-calls.ts'
+import { toSentTool, withOwnKeys, withSentKeys } from './tool-keys.ts'
 
 /**
  * A request to a stateless API, with the whole conversation.
@@ -61,6 +69,14 @@ export interface ChatModel {
   readonly name: string
   readonly model: string
   readonly contextWindow?: number | undefined
+  /** How the provider caches the beginning of requests. Default: what is known about the model, by its name. */
+  readonly promptCache?: Partial<PromptCache> | undefined
+  /** Whether replies have reasoning that is lost if the conversation before it changes. Default false. */
+  readonly bindsReasoning?: boolean
+  /** Whether the API takes `removed` of `tools` messages. Default false. */
+  readonly removesTools?: boolean
+  /** Compacts a conversation on demand, if the provider can. */
+  compact?(request: CompactionRequest): Promise<Compaction>
   /**
    * Says why this model does not accept an image or a file; undefined if it does. Without this method, the model
    * accepts only text.
@@ -87,15 +103,27 @@ export interface ChatModel {
  * ```
  */
 export function chatAdapter(chat: ChatModel): ProviderAdapter {
+  checkNumber('contextWindow', chat.contextWindow, { code: 'adapter-config', least: 1 })
+  checkPromptCache('promptCache', chat.promptCache, 'adapter-config')
+  const promptCache = getPromptCache(chat.model, chat.promptCache)
   return {
     name: chat.name,
     model: chat.model,
     supportsDynamicTools: true,
-    ...(chat.contextWindow === undefined ? {} : { contextWindow: chat.contextWindow }),
-    ...(chat.refuseInput === undefined ? {} : { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
+    ...dropUndefined({ contextWindow: chat.contextWindow, promptCache }),
+    ...(chat.compact !== undefined && { compact: (request: CompactionRequest) => compact(chat, request) }),
+    get bindsReasoning() {
+      return chat.bindsReasoning ?? false
+    },
+    get removesTools() {
+      return chat.removesTools ?? false
+    },
+    ...(chat.refuseInput !== undefined && { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
     async evaluate({ system, tools, addedTools, messages, output, signal, beforeRequest, callTools, record, emit }) {
       const conversation = [...messages]
-      const added = new Map(addedTools)
+      const sentTools = tools.map(toSentTool)
+      const added = new Map([...addedTools].map(([name, tool]) => [name, toSentTool(tool)]))
+      const byName = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
       const keep = async (message: Message): Promise<void> => {
         conversation.push(message)
         await record(message)
@@ -104,16 +132,22 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
       // The text of the earlier parts of a paused reply.
       let said = ''
       let pauses = 0
-      let offered = [...tools.map(({ name }) => name), ...added.keys()]
+      const watch = (event: ModelEvent): void => {
+        if (event.type === 'reply/lost') usage = addUsage(usage, event.usage)
+        emit(event)
+      }
+      let offered = listOffered({ tools, addedTools, messages })
       for (;;) {
         await beforeRequest()
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
-        const request = { system, tools, addedTools: added, messages: conversation, output, signal, emit }
+        const sent = withSentKeys(conversation, byName)
+        const request = { system, tools: sentTools, addedTools: added, messages: sent, output, signal, emit: watch }
         // A model that ignores its signal must not hold up a cancelled run.
         const given = await untilAborted(signal, () => chat.complete(request))
         const reply = readReply(given, { adapter: chat.name, conversation })
         usage = addUsage(usage, reply.usage)
-        const { message, isPaused = false } = reply
+        const { isPaused = false } = reply
+        const message = withOwnKeys(reply.message, byName)
         emit({ type: 'reply/received', message, usage: reply.usage })
         await keep(message)
         if (message.toolCalls.length === 0) {
@@ -128,7 +162,10 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         if (outcome.type === 'halt') return { type: 'halted', usage }
         if (outcome.added.length > 0) {
           const names = outcome.added.map(({ name }) => name)
-          for (const tool of outcome.added) added.set(tool.name, tool)
+          for (const tool of outcome.added) {
+            byName.set(tool.name, tool)
+            added.set(tool.name, toSentTool(tool))
+          }
           // A new list, because listeners have received the previous one.
           offered = [...offered, ...names]
           await keep({ role: 'tools', names })
@@ -136,4 +173,20 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
       }
     },
   }
+}
+
+/** Compacts a conversation in the form in which {@link chatAdapter} sends it, so that the provider finds it in its cache. */
+async function compact(chat: ChatModel, request: CompactionRequest): Promise<Compaction> {
+  const { tools, addedTools, messages, signal } = request
+  const byName = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
+  const given = await untilAborted(signal, async () =>
+    chat.compact?.({
+      ...request,
+      tools: tools.map(toSentTool),
+      addedTools: new Map([...addedTools].map(([name, tool]) => [name, toSentTool(tool)])),
+      messages: withSentKeys([...messages], byName),
+    }),
+  )
+  if (!given) throw new Error('This model cannot compact a conversation.')
+  return given
 }

@@ -1,7 +1,11 @@
 import type { Json } from '../core/json/json.ts'
+import type { PromptCache } from '../core/price/prompt-cache.ts'
 import type { OutputSpec } from '../prompt/output.ts'
 import type { ToolImage } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
+import type { Usage } from './usage/usage.ts'
+
+export { NO_USAGE, addUsage, type Usage } from './usage/usage.ts'
 
 /**
  * A call that a model wants to make.
@@ -15,10 +19,17 @@ export interface ToolCall {
   /** Unique in the conversation; the result has the same id. */
   readonly id: string
   readonly name: string
+  /**
+   * The name that the model wrote, if it cannot be the name of a tool. `name` is then one that providers accept when
+   * the conversation is sent again, and the call is answered as a call of an unknown tool.
+   */
+  readonly writtenName?: string
   /** The arguments as JSON; absent if the model wrote none, or none that can be parsed. */
   readonly arguments?: unknown
   /** The arguments as the model wrote them, if they are not valid JSON. */
   readonly malformed?: string
+  /** Whether they are malformed because the reply was cut off. */
+  readonly isCutOff?: true
 }
 
 /**
@@ -72,6 +83,11 @@ export interface AssistantMessage {
   readonly role: 'assistant'
   readonly text: string
   readonly toolCalls: readonly ToolCall[]
+  /**
+   * Why the reply is not whole: `'cut-off'` if it reached a limit, `'filtered'` if the provider stopped it because of its
+   * content. Absent if it is whole.
+   */
+  readonly cut?: 'cut-off' | 'filtered'
   /** Content that the provider requires back unchanged, such as reasoning. Only the adapter that wrote it reads it. */
   readonly native?: { readonly adapter: string; readonly content: Json }
 }
@@ -93,7 +109,8 @@ export interface ToolMessage {
   readonly images?: readonly ToolImage[]
 }
 /**
- * Marks the point from which these tools are offered too. Their definitions are in the evaluation.
+ * Marks the point from which these tools are offered too, and others no longer. Their definitions are in the
+ * evaluation.
  *
  * @example
  * ```ts
@@ -103,6 +120,8 @@ export interface ToolMessage {
 export interface ToolsMessage {
   readonly role: 'tools'
   readonly names: readonly string[]
+  /** The tools that are no longer offered. Only adapters with `removesTools` receive them. */
+  readonly removed?: readonly string[]
 }
 /**
  * One message of a conversation, without its system prompt. Plain data, so it can be stored and resumed.
@@ -113,56 +132,6 @@ export interface ToolsMessage {
  * ```
  */
 export type Message = UserMessage | AssistantMessage | ToolMessage | ToolsMessage
-
-/**
- * Token counts as the provider bills them.
- *
- * @example
- * ```ts
- * const usage: Usage = { inputTokens: 1200, outputTokens: 80, cachedInputTokens: 1024, cacheWriteTokens: 0 }
- * ```
- */
-export interface Usage {
-  /** The whole input, cached or not. */
-  readonly inputTokens: number
-  readonly outputTokens: number
-  /** The part of the input that was read from the provider's cache. */
-  readonly cachedInputTokens: number
-  /** The part of the input that was written to the provider's cache. */
-  readonly cacheWriteTokens: number
-}
-
-/**
- * Zero usage, the start of a sum.
- *
- * @example
- * ```ts
- * const total = replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE)
- * ```
- */
-export const NO_USAGE: Usage = Object.freeze({
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-})
-
-/**
- * Adds two usages.
- *
- * @example
- * ```ts
- * const total = addUsage(usage, reply.usage)
- * ```
- */
-export function addUsage(one: Usage, other: Usage): Usage {
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-  }
-}
 
 /**
  * The events that an adapter emits while it works.
@@ -187,6 +156,8 @@ export type ModelEvent =
   | { readonly type: 'call/delta'; readonly callId: string; readonly name: string; readonly text: string }
   /** A request was answered. */
   | { readonly type: 'reply/received'; readonly message: AssistantMessage; readonly usage: Usage }
+  /** A reply was paid for and cannot be used: the model declined to answer, or the stream was cut off. */
+  | { readonly type: 'reply/lost'; readonly usage: Usage }
   /** A request failed and is sent again. */
   | { readonly type: 'request/retried'; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   /** A message for the developer. */
@@ -243,8 +214,8 @@ export interface Evaluation {
 
 /**
  * How an evaluation ended. `usage` is the cost of all its requests. Each reply counts once: usage that was already
- * reported in a `reply/received` event is not counted again, so an adapter may emit events, return the usage, or do
- * both.
+ * reported in a `reply/received` or `reply/lost` event is not counted again, so an adapter may emit events, return the
+ * usage, or do both.
  *
  * @example
  * ```ts
@@ -254,6 +225,38 @@ export interface Evaluation {
 export type EvaluationResult =
   | { readonly type: 'final'; readonly text: string; readonly usage: Usage }
   | { readonly type: 'halted'; readonly usage: Usage }
+
+/**
+ * A conversation that a provider is asked to compact.
+ *
+ * @example
+ * ```ts
+ * const isLong = ({ messages }: CompactionRequest): boolean => messages.length > 100
+ * ```
+ */
+export interface CompactionRequest {
+  readonly system: string
+  readonly tools: readonly AnyTool[]
+  readonly addedTools: ReadonlyMap<string, AnyTool>
+  readonly messages: readonly Message[]
+  readonly signal: AbortSignal
+  emit(event: ModelEvent): void
+}
+
+/**
+ * What stands for a conversation that was compacted.
+ *
+ * @example
+ * ```ts
+ * const compaction: Compaction = { messages: [{ role: 'user', text: 'So far: …' }], usage: NO_USAGE, hasTools: false }
+ * ```
+ */
+export interface Compaction {
+  readonly messages: readonly Message[]
+  readonly usage: Usage
+  /** Whether these messages also bring the tools that were added to the conversation. */
+  readonly hasTools: boolean
+}
 
 /**
  * A model behind a provider's API. For a stateless API, write a `ChatModel` and pass it to `chatAdapter`.
@@ -275,8 +278,24 @@ export interface ProviderAdapter {
    * calls that a person has to approve fail. Default true.
    */
   readonly canPause?: boolean
+  /**
+   * Whether the service keeps the conversation itself, so that earlier messages cannot be sent in another form. Results
+   * are then never folded. Default false.
+   */
+  readonly ownsConversation?: boolean
+  /**
+   * Whether replies have reasoning that is lost if the conversation before it changes. Results are then folded only
+   * when the cache has expired or nothing else fits. Default false.
+   */
+  readonly bindsReasoning?: boolean
+  /** Whether tools can be removed in the middle of a conversation, without changing what was already sent. Default false. */
+  readonly removesTools?: boolean
   /** The maximum number of tokens for input and output together, if known. */
   readonly contextWindow?: number
+  /** How the provider caches the beginning of requests, if known. */
+  readonly promptCache?: PromptCache
+  /** Compacts a conversation on demand, if the provider can. */
+  compact?(request: CompactionRequest): Promise<Compaction>
   /**
    * Says in a sentence why this model does not accept an image or a file; undefined if it does. Without this method,
    * the model accepts only text.

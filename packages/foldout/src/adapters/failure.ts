@@ -32,7 +32,7 @@ const FINAL_TYPES = /^(insufficient_quota|billing_error|billing_not_active)$/
 
 // Answered with 400 whatever form the request has.
 const REFUSED_FOR_GOOD =
-  /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w{0,10}).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
+  /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|usage limit|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w{0,10}).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
 
 /**
  * Whether the reason for a status 400 would remain in any other form of the request: it is too long, the account has no
@@ -63,7 +63,8 @@ export function toFailure(error: unknown): RequestFailure | undefined {
   if (error instanceof FoldoutError) return readOwnError(error)
   const readHeader = createHeaderReader(getField(error, 'headers') ?? getField(error, 'responseHeaders'))
   const status = getStatus(error)
-  const failure = { status, retryAfterMs: readRetryAfter(readHeader), message: getErrorMessage(error) }
+  const message = getErrorMessage(error)
+  const failure = { status, retryAfterMs: readRetryAfter(readHeader) ?? readWaitInText(message), message }
   if (isConnectionLoss(error)) return { ...failure, isTransient: true }
   if (!isApiError(error)) return undefined
   const types = getTypes(error)
@@ -117,11 +118,43 @@ function readRetryAfter(readHeader: HeaderReader): number | undefined {
   const milliseconds = toWait(parseNumber(readHeader('retry-after-ms')))
   if (milliseconds !== undefined) return milliseconds
   const after = readHeader('retry-after')
-  if (after === undefined) return undefined
+  if (after === undefined) return readReset(readHeader)
   const seconds = parseNumber(after)
   if (seconds !== undefined) return toWait(seconds * 1000)
   const date = Date.parse(after)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+}
+
+/** Returns the wait until the limit that is used up starts again. Its form differs: `2s`, `6m0s`, `120ms`, seconds. */
+function readReset(readHeader: HeaderReader): number | undefined {
+  const waits = ['requests', 'tokens'].flatMap((what) => {
+    const left = parseNumber(readHeader(`x-ratelimit-remaining-${what}`))
+    const reset = readHeader(`x-ratelimit-reset-${what}`)
+    const wait = left === 0 && reset !== undefined ? parseDuration(reset) : undefined
+    return wait === undefined ? [] : [wait]
+  })
+  return waits.length === 0 ? undefined : Math.max(...waits)
+}
+
+/** Google's RetryInfo is part of the message: `"retryDelay": "27s"`. Others write "try again in 1.5s". */
+function readWaitInText(message: string): number | undefined {
+  const [, wait] =
+    /(?:retryDelay"?: ?"|(?:try|retry) again (?:in|after) |retry in )([\d.]{1,20} ?(?:ms|s|m)[\da-z.]{0,20})/i.exec(
+      message,
+    ) ?? []
+  return wait === undefined ? undefined : parseDuration(wait)
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+function parseDuration(text: string): number | undefined {
+  const parts = [...text.slice(0, 40).matchAll(/(\d{1,15}(?:\.\d{1,15})?) ?(ms|s|m|h)/g)]
+  const sum = parts.reduce((all, [, number, unit = '']) => all + Number(number) * (UNITS[unit] ?? 0), 0)
+  return parts.length > 0 ? toWait(Math.ceil(sum)) : toWait(multiply(parseNumber(text), 1000))
+}
+
+function multiply(number: number | undefined, by: number): number | undefined {
+  return number === undefined ? undefined : number * by
 }
 
 function parseNumber(text: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
 import { MockLanguageModelV3 } from 'ai/test'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
-import { finish, says, type StreamPart } from './ai-sdk/model.fixtures.ts'
+import { finish, says, usage, type StreamPart } from './ai-sdk/model.fixtures.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import type { ProviderAdapter } from './contract.ts'
 import { openai, openaiCompatible } from './openai/openai.ts'
@@ -15,7 +15,8 @@ export interface RawCall {
 /** One reply of a server, in the form of its API. */
 export type RawReply =
   | { readonly calls: readonly RawCall[] }
-  | { readonly says: string }
+  /** `reason`: why the reply ended, as the API names it. */
+  | { readonly says: string; readonly reason?: string }
   /** Endless text, until the client disconnects. */
   | { readonly endless: string }
 
@@ -81,7 +82,7 @@ function* chatChunks(reply: RawReply): Generator<object> {
   }
   const texts = 'says' in reply ? inParts(reply.says) : endlessly(reply.endless)
   for (const content of texts) yield chunk({ content })
-  yield chunk({}, 'stop')
+  yield chunk({}, getReason(reply, 'stop'))
 }
 
 function* responseEvents(reply: RawReply): Generator<object> {
@@ -102,7 +103,17 @@ function* responseEvents(reply: RawReply): Generator<object> {
     const content = [{ type: 'output_text', text: 'says' in reply ? reply.says : '' }]
     yield { type: 'response.output_item.done', ...position, item: { type: 'message', role: 'assistant', content } }
   }
-  yield { type: 'response.completed', response }
+  const reason = getReason(reply, '')
+  if (reason === '') yield { type: 'response.completed', response }
+  else
+    yield {
+      type: 'response.incomplete',
+      response: { ...response, status: 'incomplete', incomplete_details: { reason } },
+    }
+}
+
+function getReason(reply: RawReply, usual: string): string {
+  return 'says' in reply ? (reply.reason ?? usual) : usual
 }
 
 function* anthropicEvents(reply: RawReply): Generator<object> {
@@ -122,7 +133,7 @@ function* anthropicEvents(reply: RawReply): Generator<object> {
     }
     yield { type: 'content_block_stop', index }
   }
-  const reason = 'calls' in reply ? 'tool_use' : 'end_turn'
+  const reason = 'calls' in reply ? 'tool_use' : getReason(reply, 'end_turn')
   yield { type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: 2 } }
   yield { type: 'message_stop' }
 }
@@ -134,7 +145,8 @@ function* sdkParts(reply: RawReply): Generator<StreamPart> {
     yield finish('tool-calls')
   } else if ('says' in reply) {
     yield* says(reply.says)
-    yield finish()
+    const { reason: raw } = reply
+    yield raw === undefined ? finish() : { type: 'finish', usage, finishReason: { unified: 'other', raw } }
   } else {
     yield { type: 'text-start', id: '1' }
     for (const delta of endlessly(reply.endless)) yield { type: 'text-delta', id: '1', delta }

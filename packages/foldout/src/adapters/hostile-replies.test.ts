@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ToolCall } from './contract.ts'
 import { INTERFACES, type RawCall } from './hostile-replies.fixtures.ts'
 import { conversation, tool } from './openai/conversation.fixtures.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const WEATHER = [tool('weather')]
 const done = { says: 'Done.' }
@@ -90,7 +91,7 @@ describe.each(Object.entries(INTERFACES))('hostile replies over %s', (name, serv
     await expect(server.adapter.evaluate(talk)).rejects.toBe(reason)
     await vi.waitFor(() => expect(server.givenUp()).toBe(1))
     const shown = deltas
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await takeTurns()
     expect(deltas).toBe(shown)
   })
 

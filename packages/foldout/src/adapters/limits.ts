@@ -13,6 +13,12 @@ export const MAX_REPLY_EVENTS = 2_000_000
 /** How deeply the arguments of a tool call may be nested. Deeper arguments are not parsed, and the model is told. */
 export const MAX_ARGUMENTS_DEPTH = 100
 
+/** How many characters of a tool's name are kept as the model wrote it, if no tool can have that name. */
+export const MAX_WRITTEN_NAME_CHARACTERS = 200
+
+/** How many characters the id of a call may have. Servers that keep data of their own in ids need a few thousand. */
+export const MAX_CALL_ID_CHARACTERS = 16_384
+
 /** How deeply a tool's schema may be nested in a request. Deeper parts are sent as a schema that allows anything. */
 export const MAX_TOOL_SCHEMA_DEPTH = 64
 

@@ -16,6 +16,12 @@ describe('quirks', () => {
       'Unable to submit request because function call `default_api:list` in the 3. content block is missing a `thought_signature`.',
     ],
     ['signature-required', "function call 'bash' in the 2. content block is missing a 'thought_signature'"],
+    ['alternating-roles', 'Conversation roles must alternate user/assistant/user/assistant/...'],
+    ['no-empty-replies', "Invalid request: the message at position 2 with role 'assistant' must not be empty"],
+    [
+      'plain-call-ids',
+      "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40",
+    ],
     ['signature-required', 'Function call is missing a thought_signature in functionCall parts.'],
   ])('%s is recognized in: %s', (quirk, refusal) => {
     expect(findQuirk(refusal, new Set())).toBe(quirk)
@@ -23,14 +29,14 @@ describe('quirks', () => {
   })
 
   it('are known for some hosts and providers', () => {
-    expect(getKnownQuirks('https://api.openai.com/v1')).toEqual([])
-    expect(getKnownQuirks('https://eu.api.openai.com/v1')).toEqual([])
-    expect(getKnownQuirks('https://acme.openai.azure.com/openai/v1')).toEqual([])
+    expect(getKnownQuirks('https://api.openai.com/v1')).toEqual(['plain-call-ids'])
+    expect(getKnownQuirks('https://eu.api.openai.com/v1')).toEqual(['plain-call-ids'])
+    expect(getKnownQuirks('https://acme.openai.azure.com/openai/v1')).toEqual(['plain-call-ids'])
     expect(getKnownQuirks('http://localhost:11434/v1')).toEqual(['format-without-tools'])
     expect(getKnownQuirks('https://api.moonshot.ai/v1')).toContain('reasoning-required')
     expect(getKnownQuirks('https://api.deepseek.com.evil.example/v1')).not.toContain('reasoning-required')
-    expect(getProviderQuirks('openai.responses')).toEqual(['strict-tools'])
-    expect(getProviderQuirks('vertex.anthropic.messages')).toEqual([])
+    expect(getProviderQuirks('openai.responses')).toEqual(['plain-call-ids', 'strict-tools'])
+    expect(getProviderQuirks('vertex.anthropic.messages')).toEqual(['plain-call-ids'])
     expect(getProviderQuirks('openai-compatible.chat')).toEqual(['format-without-tools'])
     expect(getProviderQuirks('mistral.chat')).toEqual(['format-without-tools', 'reply-before-user', 'short-call-ids'])
   })

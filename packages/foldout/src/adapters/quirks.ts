@@ -2,7 +2,11 @@ import { sha256Hex } from '../core/hash.ts'
 
 /** A way in which providers differ from OpenAI. */
 export type Quirk =
+  | 'alternating-roles'
   | 'format-without-tools'
+  | 'no-empty-replies'
+  | 'no-stream-options'
+  | 'plain-call-ids'
   | 'reasoning-required'
   | 'reply-before-user'
   | 'short-call-ids'
@@ -27,6 +31,27 @@ const QUIRKS: readonly QuirkRule[] = [
     name: 'format-without-tools',
     hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.azure\.com$)/,
     providers: /^(?!(openai|azure|azure-openai|amazon-bedrock)(\.|$))(?!(.*\.)?anthropic(\.|$))/,
+  },
+  {
+    // Chat templates of several models (Gemma, Llama 2, Mistral) behind vLLM and others.
+    name: 'alternating-roles',
+    refusal: /roles must alternate|alternate user\/assistant/i,
+  },
+  {
+    // Kimi: "the message at position 2 with role 'assistant' must not be empty".
+    name: 'no-empty-replies',
+    hosts: /(^|\.)moonshot\.(ai|cn)$/,
+    refusal:
+      /role '?"?assistant'?"?.{0,80}(must not|cannot|can't) be empty|assistant message must have either content/i,
+  },
+  // Mistral answers `stream_options` with 422 (`extra_forbidden`), and reports the usage anyway.
+  { name: 'no-stream-options', hosts: /(^|\.)mistral\.ai$/ },
+  {
+    // OpenAI: ids of at most 40 characters.
+    name: 'plain-call-ids',
+    hosts: /(^|\.)(api\.openai\.com|azure\.com)$/,
+    providers: /^(openai|azure|azure-openai|amazon-bedrock)(\.|$)|(^|\.)anthropic(\.|$)/,
+    refusal: /tool_call.{0,120}(too long|maximum length)|tool_use.{0,40}\bid\b.{0,80}pattern/i,
   },
   {
     // DeepSeek and Kimi with thinking: a reply with calls must be sent back with its reasoning, even if that is empty. Kimi

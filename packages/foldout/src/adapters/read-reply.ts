@@ -1,8 +1,10 @@
 import { isPlainObject, notJson, toJson, type Json } from '../core/json/json.ts'
 import { AdapterError } from './adapter-error.ts'
 import type { ChatReply } from './chat.ts'
-import type { AssistantMessage, EvaluationResult, Message, ToolCall, Usage } from './contract.ts'
-import { createCallIds, toToolCall } from './tool-calls.ts'
+import type { AssistantMessage, EvaluationResult, Message, ToolCall } from './contract.ts'
+import { toWellFormed } from '../core/well-formed.ts'
+import { createCallIds, readCallName, toToolCall } from './tool-calls.ts'
+import { readUsage } from './usage/usage.ts'
 
 // A custom adapter may pass on whatever its server sends. Its results are stored, counted and sent back, so they must
 // match the types: a usage that is not a number would disable every limit, and a value that JSON cannot represent could
@@ -42,23 +44,8 @@ export function readResult(result: unknown, { name: adapter }: { readonly name: 
   return type === 'final' ? { type, text: readText(result['text']), usage } : { type, usage }
 }
 
-/** Reads a usage. Counts that are missing, negative or not numbers become 0; absurdly large ones are capped. */
-export function readUsage(usage: unknown): Usage {
-  const given = isPlainObject(usage) ? usage : {}
-  return {
-    inputTokens: readCount(given['inputTokens']),
-    outputTokens: readCount(given['outputTokens']),
-    cachedInputTokens: readCount(given['cachedInputTokens']),
-    cacheWriteTokens: readCount(given['cacheWriteTokens']),
-  }
-}
-
-function readCount(count: unknown): number {
-  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.min(count, Number.MAX_SAFE_INTEGER) : 0
-}
-
 function readText(text: unknown): string {
-  return typeof text === 'string' ? text : ''
+  return typeof text === 'string' ? text.toWellFormed() : ''
 }
 
 /** Reads a message that an adapter records. Only replies come from outside; all other messages are created here. */
@@ -70,13 +57,14 @@ export function readMessage(message: Message): Message {
 const read = new WeakSet<Message>()
 
 function readAssistantMessage(message: AssistantMessage | Readonly<Record<string, unknown>>): AssistantMessage {
-  const { text, toolCalls, native } = message as Partial<AssistantMessage>
+  const { text, toolCalls, native, cut } = message as Partial<AssistantMessage>
   const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : []
   const kept = native === undefined ? undefined : readNative(native)
   return markRead({
     role: 'assistant',
     text: readText(text),
     toolCalls: calls.filter(isPlainObject).map(readCall),
+    ...((cut === 'cut-off' || cut === 'filtered') && { cut }),
     ...(kept && { native: kept }),
   })
 }
@@ -87,10 +75,12 @@ function markRead(message: AssistantMessage): AssistantMessage {
 }
 
 function readCall(call: Readonly<Record<string, unknown>>): ToolCall {
-  const { id, name, arguments: input, malformed } = call
-  const known = { id: readText(id), name: readText(name) }
-  if (typeof malformed === 'string') return { ...known, malformed }
-  return toToolCall({ ...known, input })
+  const { arguments: input, malformed, writtenName, isCutOff } = call
+  const id = readText(call['id'])
+  const name = readText(writtenName ?? call['name'])
+  const cut = isCutOff === true ? { isCutOff: true as const } : {}
+  if (typeof malformed === 'string') return { id, ...readCallName(name), malformed: malformed.toWellFormed(), ...cut }
+  return toToolCall({ id, name, input })
 }
 
 /** Drops native content that could not be stored. */
@@ -98,7 +88,7 @@ function readNative(native: unknown): AssistantMessage['native'] {
   if (!isPlainObject(native) || typeof native['adapter'] !== 'string') return undefined
   const { adapter, content } = native
   const kept = notJson(content) === undefined ? (content as Json) : toJson(content)
-  return kept === undefined ? undefined : { adapter, content: kept }
+  return kept === undefined ? undefined : { adapter, content: toWellFormed(kept) }
 }
 
 function withUniqueIds(message: AssistantMessage, conversation: readonly Message[]): AssistantMessage {

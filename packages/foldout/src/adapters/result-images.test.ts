@@ -35,7 +35,7 @@ describe('images in a tool result', () => {
       description: 'Draws.',
       execute: () => ({ ...ok('A chart.'), images: [image] }),
     })
-    const section = defineSection({ key: 'a', title: 'A', tools: [draw] })
+    const section = defineSection({ key: 'a', title: 'A', template: '', tools: [draw] })
     const adapter = scriptedAdapter([calls('draw'), says('Done.')])
     await runAgent(definePrompt({ ns: 't', key: 't', sections: [section] }).bind(), { adapter, input: 'Go.' })
     expect(adapter.requests[1]!.messages.at(-1)).toMatchObject({ text: 'A chart.', images: [image] })
@@ -64,7 +64,7 @@ describe('images in a tool result', () => {
   })
 
   it('R37 reach OpenAI as input images', () => {
-    expect(toResponseInput(request, { isNative: false, hasReasoning: false }).at(-1)).toEqual({
+    expect(toResponseInput(request, { isNative: false, hasReasoning: false, refused: new Set() }).at(-1)).toEqual({
       type: 'function_call_output',
       call_id: 'c1',
       output: [

@@ -1,4 +1,5 @@
 import { AdapterError } from './adapter-error.ts'
+import type { AssistantMessage, ModelEvent } from './contract.ts'
 import { cutStream } from './failure.ts'
 import { MAX_REPLY_CHARACTERS, MAX_REPLY_EVENTS } from './limits.ts'
 
@@ -66,4 +67,67 @@ function createTooLarge(adapter: string, cause?: unknown): AdapterError {
     `The reply has more than ${MAX_REPLY_CHARACTERS} characters or ${MAX_REPLY_EVENTS} events, or is nested too deeply, so it was not read to its end. No model writes that much: check the server behind the adapter.`,
     { adapter, cause },
   )
+}
+
+/** How a reply ended, whatever the provider calls it. */
+export type Ending =
+  | 'whole'
+  /** The reply reached a limit. */
+  | 'cut-off'
+  /** The provider stopped the reply because of its content. */
+  | 'filtered'
+  /** The provider failed while the model was writing. The same request may succeed. */
+  | 'failed'
+
+const WHOLE =
+  /^(stop|stop_sequence|end|end_turn|eos|eos_token|complete|completed|done|finish|finished|function_call|tool_calls?|tool_use)$/
+// Providers and servers add names all the time, so these match the words that they are made of. Failures come first:
+// `function_call_filter: MALFORMED_FUNCTION_CALL` is one.
+const FAILED =
+  /error|fail|malformed|unexpected|insufficient|overload|unavailable|time_?out|abort|interrupt|cancel|network|disconnect/
+const FILTERED =
+  /filter|safety|polic|moderat|sensitive|block|prohibit|recitation|refus|guardrail|spii|flagged|violat|language/
+const CUT_OFF = /length|token|limit|trunc|window|exceed|max|repetition|budget/
+
+/** Reads the reason that a provider gives for the end of a reply; undefined if nobody knows it. */
+export function readEnding(reason: unknown): Ending | undefined {
+  if (typeof reason !== 'string') return undefined
+  const name = reason
+    .slice(0, MAX_REASON_CHARACTERS)
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_')
+  if (WHOLE.test(name)) return 'whole'
+  if (FAILED.test(name)) return 'failed'
+  if (FILTERED.test(name)) return 'filtered'
+  return CUT_OFF.test(name) ? 'cut-off' : undefined
+}
+
+const MAX_REASON_CHARACTERS = 200
+
+/** A reply that has ended. */
+export interface EndedReply {
+  readonly adapter: string
+  /** The reason, as the provider names it. */
+  readonly reason: unknown
+  /** Whether the reply has text or calls. */
+  readonly hasContent: boolean
+  emit(this: void, event: ModelEvent): void
+}
+
+/**
+ * Decides whether a reply is whole, and emits a warning if it is not. Throws if the provider failed, so the request can
+ * be retried.
+ */
+export function endReply({ adapter, reason, hasContent, emit }: EndedReply): AssistantMessage['cut'] {
+  const ending = readEnding(reason)
+  const said = String(reason).slice(0, MAX_REASON_CHARACTERS)
+  if (ending === 'whole') return undefined
+  if (ending === 'failed') throw cutStream(adapter, `The provider ended the reply with '${said}'.`)
+  if (ending === undefined) {
+    emit({ type: 'warning', message: `The provider ended the reply for a reason that is not known: ${said}.` })
+    return hasContent ? undefined : 'cut-off'
+  }
+  emit({ type: 'warning', message: `The model stopped before it was finished: ${said}.` })
+  return ending
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../core/schema/schema.ts'
+import { findSchemaFaults } from './draft-2020.fixtures.ts'
 import { MAX_TOOL_SCHEMA_DEPTH } from './limits.ts'
 import { toToolParameters } from './tool-schemas.ts'
 
@@ -36,11 +39,61 @@ describe('schemas of tools', () => {
             { type: 'object', properties: {} },
           ],
         },
-        pair: { type: 'array', prefixItems: [{ type: 'array', items: {} }] },
+        pair: { type: 'array', prefixItems: [{ type: 'array', items: {} }], items: {} },
         type: { type: 'string', default: { type: 'object' }, enum: ['array'] },
       },
     })
     expect(toToolParameters(schema, 'anthropic')).toEqual(schema)
+  })
+
+  it.each<[string, JsonSchema, JsonSchema]>([
+    ['a tuple of draft 07', { items: [{ type: 'number' }, true] }, { prefixItems: [{ type: 'number' }, true] }],
+    ['a closed tuple', { items: [{}], additionalItems: false }, { prefixItems: [{}], items: false }],
+    ['an empty tuple', { items: [], additionalItems: { type: 'null' } }, { items: { type: 'null' } }],
+    ['a tuple in both forms', { items: [{}], prefixItems: [{ const: 1 }] }, { prefixItems: [{ const: 1 }] }],
+    ['more items without a tuple', { items: {}, additionalItems: false }, { items: {} }],
+    ['exclusive bounds of draft 04', { minimum: 1, exclusiveMinimum: true }, { exclusiveMinimum: 1 }],
+    ['inclusive bounds of draft 04', { maximum: 9, exclusiveMaximum: false }, { maximum: 9 }],
+    ['an exclusive bound without its number', { exclusiveMaximum: true }, {}],
+    ['bounds of draft 06', { minimum: 0, exclusiveMinimum: 1 }, { minimum: 0, exclusiveMinimum: 1 }],
+    ['a required field of draft 03', { type: 'string', required: true }, { type: 'string' }],
+    ['a field required twice', { required: ['a', 'a'] }, {}],
+    ['an unknown type', { type: 'any', title: 'A' }, { title: 'A' }],
+    ['an unknown type among others', { type: ['string', 'file'] }, {}],
+    ['no alternatives', { anyOf: [], enum: [] }, {}],
+    ['values of the wrong type', { title: 1, minLength: '2', pattern: null, properties: [], uniqueItems: 1 }, {}],
+    [
+      'schemas that are none',
+      { properties: { b: 'string', c: null }, anyOf: [1] },
+      { properties: { b: {}, c: {} }, anyOf: [{}] },
+    ],
+    ['references that lead nowhere', { anyOf: [{ $ref: '#/$defs/b' }, { $ref: 5 }] }, { anyOf: [{}, {}] }],
+    ['unknown keywords', { nullable: true, 'x-items': [1] }, { nullable: true, 'x-items': [1] }],
+    [
+      'data like schemas',
+      { default: { items: [1] }, enum: [{ required: true }] },
+      { default: { items: [1] }, enum: [{ required: true }] },
+    ],
+  ])('writes %s as draft 2020-12 has it', (_what, given, sent) => {
+    const wrap = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { a: schema, items: schema } })
+    expect(toToolParameters(wrap(given), 'anthropic')).toEqual(wrap(sent))
+    expect(findSchemaFaults(toToolParameters(wrap(given), 'anthropic'))).toEqual([])
+  })
+
+  it('follows a tuple with the references to its items', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { items: [{ type: 'number' }] }, b: { $ref: '#/properties/a/items/0' } },
+    }
+    expect(toToolParameters(schema, 'anthropic')['properties']).toEqual({
+      a: { prefixItems: [{ type: 'number' }] },
+      b: { $ref: '#/properties/a/prefixItems/0' },
+    })
+  })
+
+  it('keeps references that it cannot look up, and those to the whole', () => {
+    const properties = { a: { $ref: '#' }, b: { $ref: '#name' }, c: { $ref: 'https://schemas.test/a' } }
+    expect(toToolParameters({ type: 'object', properties }, 'anthropic')['properties']).toEqual(properties)
   })
 
   it.each<[string, JsonSchema]>([
@@ -118,18 +171,22 @@ describe('schemas of tools', () => {
     expect(JSON.stringify(openai(JSON.parse(text) as JsonSchema))).toBe(text.replace('"array"}', '"array","items":{}}'))
   })
 
-  it("turns any server's schema into an object without alternatives at the top", () => {
-    const keyword = fc.constantFrom(
-      'type',
-      'properties',
-      'items',
-      'anyOf',
-      'oneOf',
-      'allOf',
-      '$ref',
-      '$defs',
-      'required',
-    )
+  it('writes the definitions of real servers as draft 2020-12 has it', () => {
+    const corpus = join(import.meta.dirname, '../../../../test/data/mcp-tools/tools.jsonl')
+    const lines = readFileSync(corpus, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+    for (const line of lines) {
+      const { inputSchema } = JSON.parse(line) as { readonly inputSchema: JsonSchema }
+      expect(findSchemaFaults(openai(inputSchema))).toEqual([])
+      expect(findSchemaFaults(toToolParameters(inputSchema, 'anthropic'))).toEqual([])
+    }
+  })
+
+  it("turns any server's schema into a valid object without alternatives at the top", () => {
+    const structure = 'type properties items additionalItems anyOf oneOf allOf $ref $defs required'
+    const details = 'minimum exclusiveMinimum maxLength enum not description dependentRequired'
+    const keyword = fc.constantFrom(...`${structure} ${details}`.split(' '))
     const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
       schema: fc.oneof(
         { depthSize: 'small' },
@@ -143,6 +200,7 @@ describe('schemas of tools', () => {
         const output = openai(input)
         expect(output['type']).toBe('object')
         expect(Array.isArray(output['properties']) || typeof output['properties'] !== 'object').toBe(false)
+        expect(findSchemaFaults(output)).toEqual([])
         for (const refused of ['anyOf', 'oneOf', 'allOf', 'enum', 'not', '$ref'])
           expect(output).not.toHaveProperty(refused)
       }),

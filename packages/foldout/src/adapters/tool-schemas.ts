@@ -1,11 +1,14 @@
 import { isPlainObject } from '../core/json/json.ts'
+import { resolvePointer } from '../core/json/json-pointer.ts'
 import { toObjectSchema } from '../core/schema/object-schema.ts'
 import type { JsonSchema } from '../core/schema/schema.ts'
 import { MAX_TOOL_SCHEMA_DEPTH, MAX_TOOL_SCHEMA_VALUES } from './limits.ts'
+import { getKeywords } from './schema-keywords.ts'
 
 /**
  * The provider whose rules a schema must follow. Both providers reject alternatives at the top level. OpenAI and
- * compatible servers also reject objects without `properties` and arrays without `items`, at any level.
+ * compatible servers also reject objects without `properties` and arrays without `items`, at any level. Every schema is
+ * sent as draft 2020-12 has it.
  */
 export type SchemaDialect = 'openai' | 'anthropic'
 
@@ -40,11 +43,13 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
     properties: isPlainObject(properties) ? properties : {},
   }
   // After the alternatives are merged, references to them lead nowhere.
-  return merged === copy ? whole : { ...copySchema(whole, dialect, isReferenceToAlternative), type: 'object' }
+  return merged === copy ? whole : { ...copySchema(whole, dialect), type: 'object' }
 }
 
-function isReferenceToAlternative(reference: unknown): boolean {
-  return typeof reference === 'string' && /^#\/(anyOf|oneOf|allOf|not|if|then|else)\//.test(reference)
+/** Providers reject a reference that leads nowhere. Names and other documents are not looked up. */
+function isDangling(reference: unknown, root: JsonSchema): boolean {
+  if (typeof reference !== 'string') return true
+  return /^#(\/|$)/.test(reference) && resolvePointer(root, reference) === undefined
 }
 
 /** The role of a value within a schema, which determines the roles of its own values. */
@@ -53,11 +58,11 @@ type Kind = 'schema' | 'schemas by name' | 'data'
 // A map, because the keywords come from foreign servers.
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ...[
-    'additionalItems',
     'additionalProperties',
     'allOf',
     'anyOf',
     'contains',
+    'contentSchema',
     'else',
     'if',
     'items',
@@ -81,23 +86,18 @@ interface Part {
   readonly depth: number
 }
 
-/** Copies a schema as far as the limits allow, without recursion, and adds the fields that the dialect requires. */
-function copySchema(
-  schema: JsonSchema,
-  dialect: SchemaDialect,
-  isDangling: (reference: unknown) => boolean = () => false,
-): JsonSchema {
+/** Copies a schema as far as the limits allow, without recursion, in the form that the dialect requires. */
+function copySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   const root: Record<string, unknown> = {}
   const waiting: Part[] = [{ from: schema, to: root, kind: 'schema', depth: 0 }]
   let values = 0
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     const { from, to, kind, depth } = part
-    for (const [key, value] of Object.entries(from) as [string, unknown][]) {
+    for (const [key, value] of getEntries(from, kind, schema)) {
       values += 1
-      if (key === '$ref' && kind === 'schema' && isDangling(value)) continue
       const inner = getInnerKind(kind, Array.isArray(from) ? undefined : key)
       if (typeof value !== 'object' || value === null) {
-        setField(to, key, value)
+        setField(to, key, typeof value === 'string' ? value.toWellFormed() : value)
       } else if (depth >= MAX_TOOL_SCHEMA_DEPTH || values > MAX_TOOL_SCHEMA_VALUES) {
         if (inner === 'schema' && !Array.isArray(value)) setField(to, key, {})
       } else {
@@ -110,6 +110,21 @@ function copySchema(
       fillGaps(to, 'type' in from ? from.type : undefined)
   }
   return root
+}
+
+/** Returns the values of a part of a schema, without those that are not valid there. */
+function getEntries(from: object, kind: Kind, root: JsonSchema): readonly (readonly [string, unknown])[] {
+  if (kind === 'data') return Object.entries(from)
+  if (kind === 'schema' && isPlainObject(from)) {
+    const { $ref: reference } = from
+    const isKept = reference === undefined || !isDangling(reference, root)
+    return getKeywords(from).filter(([keyword]) => isKept || keyword !== '$ref')
+  }
+  return Object.entries(from).map(([key, value]) => [key, isPlainObject(value) || isFlag(value) ? value : {}])
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean'
 }
 
 function getInnerKind(kind: Kind, key: string | undefined): Kind {
@@ -127,6 +142,6 @@ function setField(target: object, key: string, value: unknown): void {
 function fillGaps(schema: object, type: unknown): void {
   const types = new Set([type].flat())
   if (types.has('object') && !('properties' in schema)) setField(schema, 'properties', {})
-  const hasItems = 'items' in schema || 'prefixItems' in schema
-  if (types.has('array') && !hasItems) setField(schema, 'items', {})
+  // Required beside `prefixItems` too.
+  if (types.has('array') && !('items' in schema)) setField(schema, 'items', {})
 }

@@ -38,7 +38,7 @@ describe('aiSdk', () => {
   it('streams text and reports usage, including cached tokens', async () => {
     const model = scripted([...says('Hel', 'lo', '.'), finish()])
     const { result, messages, events } = await evaluate(aiSdk({ model }))
-    const used = { inputTokens: 100, outputTokens: 7, cachedInputTokens: 30, cacheWriteTokens: 10 }
+    const used = { inputTokens: 100, outputTokens: 7, cachedInputTokens: 30, cacheWriteTokens: 10, reasoningTokens: 0 }
     expect(result).toEqual({ type: 'final', text: 'Hello.', usage: used })
     expect(deltas(events)).toEqual(['Hel', 'lo', '.'])
     expect(messages.at(-1)).toEqual({ role: 'assistant', text: 'Hello.', toolCalls: [] })
@@ -210,7 +210,7 @@ describe('aiSdk', () => {
     expect(result).toMatchObject({ type: 'final', text: 'Long' })
     expect(events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toEqual([
       "The model's provider does not fully support 'seed'. It is ignored.",
-      'The reply is incomplete: it reached the maximum number of output tokens.',
+      'The model stopped before it was finished: length.',
     ])
   })
 })

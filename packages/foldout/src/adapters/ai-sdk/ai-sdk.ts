@@ -1,5 +1,6 @@
 import type { LanguageModel, ToolSet } from 'ai'
 import { isPlainObject } from '../../core/json/json.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { extendPrefix } from '../anthropic/native.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
@@ -38,7 +39,12 @@ export interface AiSdkOptions {
   readonly maxRetries?: number
   /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
-  /** Options that are sent with every request. */
+  /** How the provider caches the beginning of requests. Default: what is known about the model. */
+  readonly promptCache?: Partial<PromptCache>
+  /**
+   * Options that are sent with every request. For OpenAI's Responses API, `store` is false unless you set it: the
+   * conversation is not kept there, and earlier turns are sent in full.
+   */
   readonly providerOptions?: ProviderOptions
   /**
    * Whether to send a prompt's output schema to the provider, if the output is an object. Default true, until the
@@ -95,6 +101,7 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
     name,
     model: modelName,
     contextWindow,
+    promptCache: options.promptCache,
     refuseInput: (part) => refuseKind(part, { kinds, model: modelName }) ?? refuseAddress(part, model),
     complete: (request) =>
       features.send(request, async (using) => {
@@ -145,6 +152,7 @@ function ask(ai: AiPackage, settings: Settings, request: ChatRequest, using: Sdk
     start: getStart(settings, request, additions),
     keepsReasoning: isThinkingEnabled(settings),
     refusedReasoning: using.refusedReasoning,
+    hasItemIds: using.hasItemIds,
   })
   using.sends(sent.reasoning)
   const result = ai.streamText({
@@ -184,19 +192,26 @@ function isThinkingEnabled({ providerOptions }: Settings): boolean {
   return isPlainObject(thinking) && thinking['type'] === 'enabled'
 }
 
+/**
+ * By default, these keep every conversation, and the package sends earlier turns as references to what was kept. That
+ * fails for organizations that keep nothing.
+ */
+const STORING = /^(openai|azure|azure-openai)\.responses$/
+
 // These providers request strict schemas by default: every field required, no others allowed. Few output schemas are
 // like that, and OpenAI rejects the rest.
 const STRICT_BY_DEFAULT = ['openai', 'azure', 'groq', 'openaiCompatible']
 
 function getProviderOptions(
-  { providerOptions = {} }: Settings,
+  { model, providerOptions = {} }: Settings,
   { hasFormat, additions }: SdkFeatures,
   request: ChatRequest,
 ): { readonly providerOptions?: ProviderOptions } {
   const options: Record<string, ProviderOptions[string]> = { ...providerOptions }
+  if (STORING.test(getProvider(model)))
+    for (const name of [getSystem(getProvider(model)), 'openai']) options[name] = { store: false, ...options[name] }
   if (hasFormat)
-    for (const provider of STRICT_BY_DEFAULT)
-      options[provider] = { strictJsonSchema: false, ...providerOptions[provider] }
+    for (const provider of STRICT_BY_DEFAULT) options[provider] = { strictJsonSchema: false, ...options[provider] }
   if (additions === 'anthropic' && hasTools(request)) {
     const { anthropicBeta: own, ...rest } = providerOptions['anthropic'] ?? {}
     // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should

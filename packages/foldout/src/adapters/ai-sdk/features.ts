@@ -16,6 +16,8 @@ export interface SdkFeatures {
   readonly additions: AdditionStyle | undefined
   /** The prefixes of replies whose reasoning the provider rejected. */
   readonly refusedReasoning: ReadonlySet<string>
+  /** Whether the ids of stored items are sent, by which OpenAI looks up what it has stored. */
+  readonly hasItemIds: boolean
   /** Called with the prefixes of the replies whose reasoning a request sends back. */
   sends(prefixes: readonly string[]): void
 }
@@ -41,6 +43,7 @@ export function createFeatures(options: FeatureOptions): Features {
   const refusedBesideTools = new WeakSet<object>()
   const refusedReasoning = new Set<string>()
   let { additions } = options
+  let hasItemIds = true
   const wantsFormat = (request: ChatRequest): boolean => {
     const { output } = request
     // Providers do not accept an array at the top of a schema.
@@ -52,7 +55,7 @@ export function createFeatures(options: FeatureOptions): Features {
     async send(request, ask) {
       let sent: readonly string[] = []
       const sends = (prefixes: readonly string[]): void => void (sent = prefixes)
-      let using: SdkFeatures = { hasFormat: wantsFormat(request), additions, refusedReasoning, sends }
+      let using: SdkFeatures = { hasFormat: wantsFormat(request), additions, refusedReasoning, hasItemIds, sends }
       const dropped: (() => void)[] = []
       for (;;) {
         try {
@@ -75,11 +78,19 @@ export function createFeatures(options: FeatureOptions): Features {
               additions = undefined
               request.emit({ type: 'warning', message: ADDITION_WARNING })
             })
+          } else if (said !== undefined && using.hasItemIds && isItemRefused(said)) {
+            using = { ...using, hasItemIds: false }
+            dropped.push(() => void (hasItemIds = false))
           } else throw toInputError(error, request)
         }
       }
     },
   }
+}
+
+/** OpenAI answers so for organizations that store nothing. */
+function isItemRefused(said: string): boolean {
+  return /item_reference|items? (with id|not found|are not persisted)|is not persisted/i.test(said)
 }
 
 function isAdditionOf(request: ChatRequest, said: string): boolean {

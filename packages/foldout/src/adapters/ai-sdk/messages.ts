@@ -3,6 +3,7 @@ import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
 import { extendPrefix } from '../anthropic/native.ts'
 import { REPLY_BEFORE_USER, toShortId, type Quirk } from '../quirks.ts'
+import { toAcceptedId } from '../tool-calls.ts'
 import type { Additions } from './additions.ts'
 import { markTurns } from './cache.ts'
 
@@ -26,6 +27,8 @@ export interface MessageOptions {
   readonly keepsReasoning?: boolean
   /** The prefixes of replies whose reasoning the provider rejected. */
   readonly refusedReasoning?: ReadonlySet<string>
+  /** Whether the ids of stored items are sent. Default true. */
+  readonly hasItemIds?: boolean
 }
 
 export interface SentMessages {
@@ -50,7 +53,7 @@ export function toModelMessages(messages: readonly Message[], options: MessageOp
   }
   // Added tools come after all of the user's messages: a provider accepts them only before a reply.
   let held: ModelMessage[] = []
-  const toId = quirks.has('short-call-ids') ? toShortId : (id: string): string => id
+  const toId = getIdForm(quirks)
   // Providers reject a conversation that does not begin with a user message.
   if (messages[0]?.role !== 'user') push(OPENING)
   for (const [at, message] of messages.entries()) {
@@ -89,12 +92,12 @@ function toUserPart(part: TextPart | MediaPart): UserPart {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const content = 'data' in part ? part.data : new URL(part.url)
   if (part.type === 'image')
-    return { type: 'image', image: content, ...(part.mediaType === undefined ? {} : { mediaType: part.mediaType }) }
+    return { type: 'image', image: content, ...(part.mediaType !== undefined && { mediaType: part.mediaType }) }
   return {
     type: 'file',
     data: content,
     mediaType: part.mediaType ?? DEFAULT_FILE_TYPE,
-    ...(part.name === undefined ? {} : { filename: part.name }),
+    ...(part.name !== undefined && { filename: part.name }),
   }
 }
 
@@ -113,7 +116,8 @@ function toAssistantMessage(
     const isBound = prefix === undefined || options.keepsReasoning || stored.prefix === prefix
     const isRefused = prefix !== undefined && options.refusedReasoning?.has(prefix)
     const parts = isBound && !isRefused ? stored.parts : stored.parts.filter(({ type }) => type !== 'reasoning')
-    return parts.length === 0 ? [] : [{ role: 'assistant', content: [...parts] }]
+    const sent = parts.map((part) => toSentPart(part, options, toId))
+    return sent.length === 0 ? [] : [{ role: 'assistant', content: sent }]
   }
   const content: AssistantPart[] = [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
@@ -125,6 +129,23 @@ function toAssistantMessage(
     })),
   ]
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
+}
+
+function getIdForm(quirks: MessageOptions['quirks']): ToId {
+  if (quirks.has('short-call-ids')) return toShortId
+  return quirks.has('plain-call-ids') ? toAcceptedId : (id) => id
+}
+
+/** Gives a stored call the id that its result is sent with, and leaves out ids of items that the provider did not store. */
+function toSentPart(part: AssistantPart, { hasItemIds = true }: MessageOptions, toId: ToId): AssistantPart {
+  const isOurs = part.type === 'tool-call' && !part.providerExecuted
+  const call = isOurs ? { ...part, toolCallId: toId(part.toolCallId) } : part
+  if (hasItemIds || !('providerOptions' in call) || call.providerOptions === undefined) return call
+  const options = Object.entries(call.providerOptions).map(([name, own]) => {
+    const kept = Object.entries(own).filter(([field]) => field !== 'itemId')
+    return [name, Object.fromEntries(kept)] as const
+  })
+  return { ...call, providerOptions: Object.fromEntries(options) }
 }
 
 /**
@@ -156,7 +177,7 @@ function toToolMessage(
     toolName: name,
     output: toResultOutput(message),
   }
-  return { role: 'tool', content: [{ ...result, ...(providerOptions === undefined ? {} : { providerOptions }) }] }
+  return { role: 'tool', content: [{ ...result, ...(providerOptions !== undefined && { providerOptions }) }] }
 }
 
 type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>
@@ -178,8 +199,13 @@ export function getNativeParts(messages: readonly ModelMessage[], toolCalls: rea
   const content = parts.map((part) => {
     const call = part.type === 'tool-call' && !part.providerExecuted ? calls.next().value : undefined
     if (part.type !== 'tool-call' || call === undefined) return part
-    // The call's id was made unique, and arguments that could not be read must be sent back as an object.
-    return { ...part, toolCallId: call.id, ...(call.malformed === undefined ? {} : { input: getInput(call) }) }
+    // The call's id was made unique, its name is one that providers accept, and arguments that could not be read must be sent back as an object.
+    return {
+      ...part,
+      toolCallId: call.id,
+      toolName: call.name,
+      ...(call.malformed !== undefined && { input: getInput(call) }),
+    }
   })
   return JSON.parse(JSON.stringify(content)) as Json
 }

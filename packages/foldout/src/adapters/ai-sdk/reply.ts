@@ -1,10 +1,11 @@
-import type { CallWarning, FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai'
+import type { CallWarning, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
-import type { ToolCall, Usage } from '../contract.ts'
+import type { ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
-import { measureText, readStream } from '../stream.ts'
-import { createCallIds, toToolCall } from '../tool-calls.ts'
+import { endReply, measureText, readStream } from '../stream.ts'
+import { createCallIds, readCallName, toToolCall } from '../tool-calls.ts'
+import { readUsage, type Usage } from '../usage/usage.ts'
 import { getNativeParts } from './messages.ts'
 
 /** The part of a `streamText` result that is read. */
@@ -68,13 +69,16 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
     throw toRequestError(adapter, error)
   }
   if (!finished || isCut(finished)) throw cutStream(adapter, 'The reply ended before it was complete.')
-  const cause = STOPPED_BY.get(finished.finishReason)
-  if (cause !== undefined) request.emit({ type: 'warning', message: `The reply is incomplete: ${cause}.` })
-  const toolCalls = cause === undefined ? calls : calls.map(toCutCall)
+  const hasContent = text !== '' || calls.length > 0
+  const cut = endReply({ adapter, reason: getReason(finished), hasContent, emit: (event) => request.emit(event) })
+  const toolCalls = cut === undefined ? calls : calls.map(toCutCall)
   const parts = getNativeParts((await result.response).messages, toolCalls)
-  const content = parts && { parts, ...(prefix === undefined ? {} : { prefix }) }
+  const content = parts && { parts, ...(prefix !== undefined && { prefix }) }
   const native = content === undefined ? {} : { native: { adapter: nativeAdapter, content } }
-  return { message: { role: 'assistant', text, toolCalls, ...native }, usage: toUsage(finished.usage) }
+  return {
+    message: { role: 'assistant', text, toolCalls, ...(cut && { cut }), ...native },
+    usage: readStepUsage(finished.usage, finished.providerMetadata),
+  }
 }
 
 interface StreamedIds {
@@ -88,7 +92,7 @@ interface StreamedIds {
 function createStreamedIds(toId: (id: unknown) => string): StreamedIds {
   const streamed = new Map<string, { readonly callId: string; readonly name: string }>()
   return {
-    begin: (given, name) => void streamed.set(given, { callId: toId(given), name }),
+    begin: (given, name) => void streamed.set(given, { callId: toId(given), name: readCallName(name).name }),
     find: (given) => streamed.get(given),
     take(given) {
       const known = streamed.get(given)?.callId
@@ -104,10 +108,10 @@ function measurePart(part: TextStreamPart<ToolSet>): number {
   return part.type === 'tool-input-delta' ? measureText(part.delta) : 0
 }
 
-const STOPPED_BY: ReadonlyMap<FinishReason, string> = new Map([
-  ['length', 'it reached the maximum number of output tokens'],
-  ['content-filter', "the provider's content filter stopped it"],
-])
+/** The SDK's own name says nothing if it is `other`; the provider's name does. */
+function getReason({ finishReason, rawFinishReason }: FinishedStep): string {
+  return finishReason === 'other' ? (rawFinishReason ?? finishReason) : finishReason
+}
 
 /** If a stream ends too early, the SDK adds a final part without any values. Version 7 calls it `interrupted`. */
 function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean {
@@ -123,7 +127,7 @@ function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean 
 function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>, id: string): ToolCall {
   const { toolName: name, input } = part
   // The SDK also marks calls of unknown tools as invalid; in that case, it has parsed the arguments.
-  if (part.invalid && typeof input === 'string') return { id, name, malformed: input }
+  if (part.invalid && typeof input === 'string') return { id, ...readCallName(name), malformed: input.toWellFormed() }
   return toToolCall({ id, name, input })
 }
 
@@ -132,18 +136,10 @@ function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-
  * must not run without them.
  */
 function toCutCall(call: ToolCall): ToolCall {
-  const { id, name, arguments: input } = call
+  const { arguments: input, ...rest } = call
   const isEmpty = isPlainObject(input) && Object.keys(input).length === 0
-  return isEmpty ? { id, name, malformed: '' } : call
-}
-
-function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {
-  return {
-    inputTokens,
-    outputTokens,
-    cachedInputTokens: details.cacheReadTokens ?? 0,
-    cacheWriteTokens: details.cacheWriteTokens ?? 0,
-  }
+  if (call.malformed !== undefined) return { ...call, isCutOff: true }
+  return isEmpty ? { ...rest, malformed: '', isCutOff: true } : call
 }
 
 function formatWarning(warning: CallWarning): string {
@@ -177,4 +173,34 @@ function toStreamFailure(data: unknown): Error {
   const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined
   const text = message ?? (typeof data === 'string' ? data : JSON.stringify(data))
   return Object.assign(new Error(text), { status: undefined, error: data })
+}
+
+/** Reads the usage of a step, with the details that only the provider's own report has. */
+export function readStepUsage(usage: LanguageModelUsage, providerMetadata: unknown): Usage {
+  const { inputTokenDetails: input, outputTokenDetails: output } = usage
+  return readUsage({
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedInputTokens: input?.cacheReadTokens,
+    cacheWriteTokens: input?.cacheWriteTokens,
+    // Bedrock and other providers of Claude report it in the same place.
+    cacheWriteTokens1h: find(usage.raw, 'cache_creation', 'ephemeral_1h_input_tokens'),
+    reasoningTokens: output?.reasoningTokens,
+    costUsd: readCost(usage.raw, providerMetadata),
+  })
+}
+
+/** Reads what a step cost in US dollars, if OpenRouter or the AI Gateway say it. */
+function readCost(raw: unknown, providerMetadata: unknown): number | undefined {
+  const cost =
+    find(providerMetadata, 'openrouter', 'usage', 'cost') ??
+    find(providerMetadata, 'gateway', 'cost') ??
+    find(raw, 'cost')
+  // The gateway writes a decimal number as text.
+  if (typeof cost === 'string' && cost.trim() !== '') return Number(cost)
+  return typeof cost === 'number' ? cost : undefined
+}
+
+function find(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isPlainObject(inner) ? inner[key] : undefined), value)
 }

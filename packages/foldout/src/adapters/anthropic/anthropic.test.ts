@@ -161,7 +161,10 @@ describe('anthropic', () => {
     expect(recorded[0]).toEqual({
       role: 'assistant',
       text: '',
-      toolCalls: [{ id: 'toolu_1', name: 'look', arguments: undefined, malformed: text }],
+      toolCalls: [
+        { id: 'toolu_1', name: 'look', malformed: text, ...(stopReason === 'max_tokens' && { isCutOff: true }) },
+      ],
+      ...(stopReason === 'max_tokens' && { cut: 'cut-off' }),
     })
     expect(provider.requests[1]!.body.messages[1]!.content).toEqual([
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: { INVALID_JSON: text } },

@@ -1,17 +1,21 @@
+import { checkNumber } from '../../core/check-number.ts'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { getErrorMessage } from '../../core/errors.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { importPeer } from '../../core/peer.ts'
 import { AdapterError } from '../adapter-error.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
-import type { ProviderAdapter } from '../contract.ts'
+import type { CompactionRequest, ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { getAddedTools } from '../tool-calls.ts'
+import { compactConversation } from './compact.ts'
 import { toWireConversation, type WireConversation } from './conversation.ts'
 import { refuseMedia } from './input.ts'
 import { createMemory, type Loss } from './memory.ts'
 import { ADAPTER_NAME } from './native.ts'
 import { createFinalRefusal, getAnswer, isBadRequest, isThinkingRefused, reduceFeatures } from './refusals.ts'
 import { readReply } from './reply.ts'
+import { bindsThinking } from './model-version.ts'
 import { getParams, toOutputFormat, type Features } from './request.ts'
 
 type Params = Anthropic.Beta.Messages.MessageCreateParamsStreaming
@@ -42,7 +46,8 @@ export type AnthropicParameters = Readonly<
 /**
  * How tools that are added during a conversation reach the model: `native` defines them at that point, or names them
  * there if the endpoint accepts only that, which preserves the cached prefix; `plain` appends them to the tool list;
- * `auto` is native until the endpoint rejects it.
+ * `auto` is native for Anthropic itself, AWS, Google Cloud and Azure until the endpoint rejects it, and plain for any
+ * other address.
  *
  * @example
  * ```ts
@@ -110,6 +115,13 @@ export interface AnthropicOptions {
   readonly cache?: boolean | AnthropicCache
   /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
+  /** How the provider caches the beginning of requests. Default: what is known about the model. */
+  readonly promptCache?: Partial<PromptCache>
+  /**
+   * Whether the model says what it is doing between its calls, as `reasoning/delta` events. From Claude 5.5 on, models
+   * say nothing by default, and earlier ones ignore this. Until the endpoint rejects it. Default false.
+   */
+  readonly updates?: boolean
   /** Additional fields for every request. */
   readonly parameters?: AnthropicParameters
 }
@@ -125,17 +137,30 @@ export interface AnthropicOptions {
  */
 export function anthropic(options: AnthropicOptions): ProviderAdapter {
   const { model, contextWindow, toolAdditions = 'auto', parameters = {} } = options
+  checkNumber('maxTokens', options.maxTokens, { code: 'adapter-config', least: 1 })
+  checkNumber('maxRetries', options.maxRetries, { code: 'adapter-config' })
   const memory = createMemory(options)
-  const send = createSender(options)
+  const getClient = createClientOnce(options)
+  const send = createSender(options, getClient)
   return chatAdapter({
     name: ADAPTER_NAME,
     model,
     contextWindow,
+    promptCache: getCacheTerms(options),
+    bindsReasoning: bindsThinking(model),
+    get removesTools() {
+      return memory.additions !== 'plain'
+    },
     refuseInput: refuseMedia,
+    // Other servers that speak this API do not know it.
+    ...(memory.additions !== 'plain' && {
+      compact: (request: CompactionRequest) => compactConversation(request, { options, memory, getClient }),
+    }),
     async complete(request) {
       const { output } = request
       const format = output && memory.refusedOutputs.has(output) ? undefined : await toOutputFormat(output)
-      let features: Features = { additions: memory.additions, format, maxTokens: memory.maxTokens }
+      const { additions, maxTokens, hasUpdates } = memory
+      let features: Features = { additions, format, maxTokens, hasUpdates, hasContainer: true }
       const losses: Loss[] = []
       let first: AdapterError | undefined
       for (;;) {
@@ -171,15 +196,27 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
   })
 }
 
+/** An hour costs more to write than five minutes. */
+function getCacheTerms({ cache, promptCache }: AnthropicOptions): Partial<PromptCache> | undefined {
+  if (typeof cache !== 'object' || cache.ttl !== '1h') return promptCache
+  return { write: 2, ttlMs: 3_600_000, ...promptCache }
+}
+
 type Send = (request: ChatRequest, wire: WireConversation, features: Features) => Promise<ChatReply>
 
-function createSender(options: AnthropicOptions): Send {
+/** The package is loaded with the first request. */
+function createClientOnce(options: AnthropicOptions): () => Promise<AnthropicClient> {
   let client: Promise<AnthropicClient> | undefined
-  return (request, { params, prefix }, features) =>
+  return () => (client ??= createClient(options))
+}
+
+function createSender(options: AnthropicOptions, getClient: () => Promise<AnthropicClient>): Send {
+  return (request, { params, prefix, container }, features) =>
     withRetries(
       async (emit, signal) => {
-        const { beta } = await (client ??= createClient(options))
-        const body = { ...getParams(options, request, features), ...params }
+        const { beta } = await getClient()
+        const named = container !== undefined && features.hasContainer ? { container } : {}
+        const body = { ...named, ...getParams(options, request, features), ...params }
         // withRetries does the retries and reports them.
         const events = await beta.messages.create(body, { signal, maxRetries: 0 }).catch(throwReadable)
         return readReply(events, { conversation: request.messages, prefix, signal, emit })
@@ -197,9 +234,9 @@ async function createClient({ apiKey, baseURL, fetch, client }: AnthropicOptions
   if (client) return client
   const sdk = await importPeer('@anthropic-ai/sdk', () => import('@anthropic-ai/sdk'))
   return new sdk.Anthropic({
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(baseURL === undefined ? {} : { baseURL }),
-    ...(fetch === undefined ? {} : { fetch }),
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseURL !== undefined && { baseURL }),
+    ...(fetch !== undefined && { fetch }),
   })
 }
 

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
-import { getAddedTools } from '../tool-calls.ts'
+import { getAddedTools, toAcceptedId } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { IMAGE_TYPES, toUserBlocks, type UserBlock } from './input.ts'
 import { extendPrefix, isThinking, readNative } from './native.ts'
@@ -12,7 +12,9 @@ import type { Additions } from './request.ts'
 type MessageParam = Anthropic.Beta.Messages.BetaMessageParam
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
 type ToolParam = Anthropic.Beta.Messages.BetaTool
-type AdditionParam = Anthropic.Beta.Messages.BetaRequestToolAdditionBlock
+type AdditionParam =
+  | Anthropic.Beta.Messages.BetaRequestToolAdditionBlock
+  | Anthropic.Beta.Messages.BetaRequestToolRemovalBlock
 type ResultParam = Anthropic.Beta.Messages.BetaToolResultBlockParam
 type TextParam = Anthropic.Beta.Messages.BetaTextBlockParam
 type ServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, ToolParam>
@@ -45,6 +47,8 @@ export interface WireConversation {
   readonly prefix: string
   /** The prefixes of the replies whose thinking is sent back. */
   readonly thinking: readonly string[]
+  /** The container in which the provider's own tools ran, if the conversation has one. */
+  readonly container: string | undefined
 }
 
 /**
@@ -56,7 +60,8 @@ const CACHED_TURNS = 2
 export function toWireConversation(request: ChatRequest, options: WireOptions): WireConversation {
   const { additions, cacheControl } = options
   const added = getAddedTools(request)
-  const later = [...added.values()].flat().map(toToolParam)
+  // A tool may be removed and added again.
+  const later = [...new Set([...added.values()].flat())].map(toToolParam)
   const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toToolParam)]
   const initial = tools.length
   if (additions === 'plain') tools.push(...later)
@@ -73,13 +78,22 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
   }
   return {
     params: {
-      ...(tools.length === 0 ? {} : { tools }),
-      ...(system.length === 0 ? {} : { system }),
+      ...(tools.length > 0 && { tools }),
+      ...(system.length > 0 && { system }),
       messages: turns.flatMap(toMessages),
     },
     prefix,
     thinking,
+    container: findContainer(request.messages),
   }
+}
+
+function findContainer(messages: readonly Message[]): string | undefined {
+  for (const message of messages.toReversed()) {
+    const container = message.role === 'assistant' ? readNative(message)?.container : undefined
+    if (container !== undefined) return container
+  }
+  return undefined
 }
 
 function toToolParam({ name, description, inputSchema }: AnyTool): ToolParam {
@@ -162,6 +176,8 @@ function addToTurn(
       return
     case 'tools':
       for (const tool of added) getTurn().additions.push(toAdditionParam(tool, additions))
+      for (const name of message.removed ?? [])
+        getTurn().additions.push({ type: 'tool_removal', tool: { type: 'tool_reference', name } })
   }
 }
 
@@ -215,7 +231,8 @@ function toAssistantContent(message: AssistantMessage, prefix: string, options: 
     const isKept = isBound && !options.refusedThinking.has(prefix)
     // The API rejects a reply that ends with thinking, such as one that was cut off there.
     const end = native.blocks.findLastIndex((block) => !isThinking(block)) + 1
-    return native.blocks.slice(0, end).filter((block) => isKept || !isThinking(block))
+    const kept = native.blocks.slice(0, end).filter((block) => isKept || !isThinking(block))
+    return kept.map((block) => (block.type === 'tool_use' ? { ...block, id: toWireId(block.id) } : block))
   }
   return [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
@@ -230,8 +247,10 @@ function toAssistantContent(message: AssistantMessage, prefix: string, options: 
 
 /** Conversations that started with another provider may have ids that this API does not accept. */
 function toWireId(id: string): string {
-  return id.replace(/[^\w-]/g, '_')
+  return id.length > MAX_ID_CHARACTERS ? toAcceptedId(id) : id.replace(/[^\w-]/g, '_')
 }
+
+const MAX_ID_CHARACTERS = 64
 
 /** The API accepts only objects. Anything else the model wrote is wrapped in one, so the model sees its mistake. */
 export function toWireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {

@@ -56,6 +56,21 @@ describe('anthropic failures', () => {
     expect((await ask(claude())).result).toMatchObject({ text: 'Yes.' })
   })
 
+  it('R77 counts what a reply cost that was cut off, and one that the model refused', async () => {
+    const refusal = { type: 'message_delta', delta: { stop_reason: 'refusal' }, usage: { output_tokens: 7 } }
+    provider.intercept((_request, response, number) =>
+      number === 0 ? stream(response, [START]) : stream(response, [START, refusal, { type: 'message_stop' }]),
+    )
+    const events: ModelEvent[] = []
+    const asked = ask(claude({ maxRetries: 1 }), { onEvent: (event) => events.push(event) })
+    await expect(asked).rejects.toMatchObject({ code: 'model-refused' })
+    const usage = { inputTokens: 240, outputTokens: 1, cachedInputTokens: 200, cacheWriteTokens: 30 }
+    expect(events.filter(({ type }) => type === 'reply/lost')).toEqual([
+      { type: 'reply/lost', usage },
+      { type: 'reply/lost', usage: { ...usage, outputTokens: 7 } },
+    ])
+  })
+
   it.each([400, 401, 403, 404])('R38 does not retry after status %i', async (status) => {
     provider.intercept((_request, response) => refuse(response, status, 'No such model'))
     await expect(ask(claude(), { tools: [toolNamed('look')] })).rejects.toMatchObject({

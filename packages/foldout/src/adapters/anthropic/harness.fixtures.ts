@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest'
-import { anthropic, type AnthropicOptions } from '../../entries/anthropic.ts'
+import { anthropic, type AnthropicClient, type AnthropicOptions } from '../../entries/anthropic.ts'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -144,6 +144,7 @@ export function toolNamed(name: string): AnyTool {
 
 export interface Asked {
   readonly tools?: readonly AnyTool[]
+  readonly addedTools?: ReadonlyMap<string, AnyTool>
   readonly system?: string
   readonly messages?: readonly Message[]
   readonly output?: OutputSpec<unknown>
@@ -170,7 +171,7 @@ export async function ask(adapter: ProviderAdapter, asked: Asked = {}): Promise<
   const result = await adapter.evaluate({
     system: asked.system ?? 'You are a test.',
     tools: asked.tools ?? [],
-    addedTools: new Map(),
+    addedTools: asked.addedTools ?? new Map(),
     messages: asked.messages ?? [HELLO],
     output: asked.output,
     signal: asked.signal ?? new AbortController().signal,
@@ -201,6 +202,28 @@ export async function ask(adapter: ProviderAdapter, asked: Asked = {}): Promise<
   return { result, events, recorded }
 }
 
+export /** A client that records what it is asked to send. */
+function recordBodies(): { readonly bodies: readonly WireBody[]; readonly client: AnthropicClient } {
+  const bodies: WireBody[] = []
+  const create = async (body: WireBody) => {
+    bodies.push(structuredClone(body))
+    return (async function* () {
+      yield* [START, ...block(0, TEXT, says('Yes.')), ...end('end_turn')]
+    })()
+  }
+  return { bodies, client: { beta: { messages: { create } } } as unknown as AnthropicClient }
+}
+
+/** Options of an adapter whose requests for Anthropic's own address reach a server on this machine. */
+export function asAnthropic(url: string): Required<Pick<AnthropicOptions, 'baseURL' | 'fetch'>> {
+  const baseURL = 'https://api.anthropic.com'
+  const redirect = (to: string): string => to.replace(baseURL, url)
+  return {
+    baseURL,
+    fetch: (to, init) => fetch(redirect(to instanceof Request ? to.url : to.toString()), init),
+  }
+}
+
 /** Starts a provider for each test, and creates adapters that use it. */
 export function useClaude(
   started: (provider: Provider) => void,
@@ -211,5 +234,6 @@ export function useClaude(
     started(current)
   })
   afterEach(() => current.stop())
-  return (options = {}) => anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: current.url, ...options })
+  return (options = {}) =>
+    anthropic({ model: 'claude-opus-5-5', apiKey: 'test', ...asAnthropic(current.url), ...options })
 }

@@ -1,5 +1,7 @@
 import type { AdapterError } from '../adapter-error.ts'
 import type { ChatRequest } from '../chat.ts'
+import { getHost } from '../quirks.ts'
+import { isSince, readVersion } from './model-version.ts'
 import type { AnthropicOptions } from './anthropic.ts'
 import type { WireOptions } from './conversation.ts'
 import {
@@ -22,6 +24,7 @@ export interface Loss {
 export interface Memory {
   readonly additions: Additions
   readonly maxTokens: number
+  readonly hasUpdates: boolean
   /** Outputs whose schema was rejected. */
   readonly refusedOutputs: WeakSet<object>
   readonly wiring: Omit<WireOptions, 'model' | 'additions'>
@@ -31,17 +34,21 @@ export interface Memory {
 }
 
 export function createMemory(options: AnthropicOptions): Memory {
-  const { toolAdditions = 'auto', cache = true, serverTools = [], parameters } = options
+  const { cache = true, serverTools = [], parameters } = options
   const refusedOutputs = new WeakSet<object>()
   const refusedThinking = new Set<string>()
-  let additions: Additions = toolAdditions === 'plain' ? 'plain' : 'inline'
+  let additions = getFirstAdditions(options)
   let maxTokens = options.maxTokens ?? getDefaultMaxTokens(options.model)
+  let hasUpdates = wantsUpdates(options)
   return {
     get additions() {
       return additions
     },
     get maxTokens() {
       return maxTokens
+    },
+    get hasUpdates() {
+      return hasUpdates
     },
     refusedOutputs,
     wiring: {
@@ -58,12 +65,41 @@ export function createMemory(options: AnthropicOptions): Memory {
         request.emit({ type: 'warning', message: describeFormatRefused(refusal) })
       }
       if (after.additions !== before.additions) additions = after.additions
+      hasUpdates &&= after.hasUpdates
       if (after.additions === 'plain' && before.additions !== 'plain')
         request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })
       if (after.maxTokens < before.maxTokens && isLimitOfModel(getAnswer(refusal))) maxTokens = after.maxTokens
     },
     refuseThinking: (prefixes) => refuseThinking(refusedThinking, prefixes),
   }
+}
+
+/** Anthropic's own addresses, and those of the clouds that offer its API: AWS, Google Cloud and Azure. */
+const NATIVE_HOSTS = /(^|\.)(anthropic\.com|amazonaws\.com(\.cn)?|api\.aws|googleapis\.com|azure\.com)$/
+
+/**
+ * Other servers that speak this API may ignore a tool that is added within the conversation, and report nothing: the
+ * model would never see it. So they get added tools at the end of the list from the start.
+ */
+function getFirstAdditions(options: AnthropicOptions): Additions {
+  const { toolAdditions = 'auto' } = options
+  if (toolAdditions !== 'auto') return toolAdditions === 'plain' ? 'plain' : 'inline'
+  return isNativeHost(options) ? 'inline' : 'plain'
+}
+
+function wantsUpdates(options: AnthropicOptions): boolean {
+  const isSet = options.parameters?.thinking !== undefined
+  return options.updates === true && !isSet && isSince(readVersion(options.model), [5, 5])
+}
+
+function isNativeHost({ client, baseURL }: AnthropicOptions): boolean {
+  const address = (client as { readonly baseURL?: unknown } | undefined)?.baseURL ?? baseURL ?? readEnvironment()
+  return typeof address !== 'string' || address === '' || NATIVE_HOSTS.test(getHost(address))
+}
+
+/** The SDK reads the address from the same variable. */
+function readEnvironment(): string | undefined {
+  return globalThis.process?.env?.['ANTHROPIC_BASE_URL']?.trim()
 }
 
 function getCacheControl(cache: NonNullable<AnthropicOptions['cache']>): WireOptions['cacheControl'] {
@@ -94,16 +130,5 @@ const FALLBACK_MAX_TOKENS = 8192
  */
 function getDefaultMaxTokens(model: string): number {
   const version = readVersion(model)
-  if (version === undefined) return FALLBACK_MAX_TOKENS
-  const [major, minor] = version
-  const row = MODELS.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]))
-  return row?.maxTokens ?? FALLBACK_MAX_TOKENS
-}
-
-/** A number of more than two digits is a date. */
-const VERSION = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/
-
-function readVersion(model: string): readonly [major: number, minor: number] | undefined {
-  const [, major, minor] = VERSION.exec(model) ?? []
-  return major === undefined ? undefined : [Number(major), Number(minor ?? 0)]
+  return MODELS.find(({ from }) => isSince(version, from))?.maxTokens ?? FALLBACK_MAX_TOKENS
 }

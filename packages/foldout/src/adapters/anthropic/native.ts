@@ -12,10 +12,16 @@ export interface NativeReply {
   readonly blocks: readonly ContentParam[]
   /** Identifies everything that preceded the reply: the model, the tools, the system text and the messages before it. */
   readonly prefix: string | undefined
+  /** The id of the container in which the provider's own tools ran. The next request has to name it. */
+  readonly container: string | undefined
 }
 
-export function toNative(blocks: readonly object[], prefix: string): NonNullable<AssistantMessage['native']> {
-  return { adapter: ADAPTER_NAME, content: { blocks: blocks as unknown as Json, prefix } }
+export function toNative(
+  blocks: readonly object[],
+  { prefix, container }: { readonly prefix: string; readonly container?: string | undefined },
+): NonNullable<AssistantMessage['native']> {
+  const content = { blocks: blocks as unknown as Json, prefix, ...(container !== undefined && { container }) }
+  return { adapter: ADAPTER_NAME, content }
 }
 
 /**
@@ -24,11 +30,12 @@ export function toNative(blocks: readonly object[], prefix: string): NonNullable
  */
 export function readNative({ native }: AssistantMessage): NativeReply | undefined {
   if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
-  const { blocks, prefix } = native.content
+  const { blocks, prefix, container } = native.content
   if (!Array.isArray(blocks)) return undefined
   return {
     blocks: blocks.filter(isPlainObject) as unknown as ContentParam[],
     prefix: typeof prefix === 'string' ? prefix : undefined,
+    container: typeof container === 'string' ? container : undefined,
   }
 }
 

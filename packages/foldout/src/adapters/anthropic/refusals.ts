@@ -1,5 +1,6 @@
 import { getErrorMessage } from '../../core/errors.ts'
 import { AdapterError } from '../adapter-error.ts'
+import { isRefusedForGood } from '../failure.ts'
 import { MAX_REFUSED_THINKING } from '../limits.ts'
 import type { AnthropicToolAdditions } from './anthropic.ts'
 import { BETAS, type Additions, type Features } from './request.ts'
@@ -49,15 +50,33 @@ export function refuseThinking(refused: Set<string>, prefixes: readonly string[]
 
 /**
  * Decides what to send instead of a rejected request. A feature is dropped only if the rejection names it: most
- * rejections, such as a conversation that is too long or an account without credit, would only be repeated.
+ * rejections, such as a conversation that is too long or an account without credit, would only be repeated. Added tools
+ * are the exception: servers word their errors about unknown blocks in many ways.
  */
 export function reduceFeatures(request: RefusedRequest, answer: string): Features | undefined {
   const { features } = request
   if (features.format && isFormatNamed(answer)) return { ...features, format: undefined }
+  if (features.hasUpdates && isUpdatesNamed(answer)) return { ...features, hasUpdates: false }
+  if (features.hasContainer && /\bcontainer\b/i.test(answer)) return { ...features, hasContainer: false }
   const maxTokens = request.hasOwnMaxTokens ? undefined : readMaxTokens(answer)
   if (maxTokens !== undefined && maxTokens < features.maxTokens) return { ...features, maxTokens }
   const additions = isAdditionsNamed(request, answer) ? getNextAdditions(request, answer) : undefined
-  return additions && { ...features, additions }
+  if (additions !== undefined) return { ...features, additions }
+  return isAdditionsSuspected(request, answer) ? { ...features, additions: 'plain' } : undefined
+}
+
+function isUpdatesNamed(answer: string): boolean {
+  return answer.includes(BETAS.updates) || /\bthinking\b|\bdisplay\b|\bbetas?\b/i.test(answer)
+}
+
+function isAdditionsSuspected({ features, toolAdditions, hasAddedTools }: RefusedRequest, answer: string): boolean {
+  if (toolAdditions !== 'auto' || features.additions === 'plain' || !hasAddedTools) return false
+  return !isRefusedForGood(answer) && !isAboutOtherField(answer)
+}
+
+/** Whether an answer names a field that is the same however tools are added. */
+function isAboutOtherField(answer: string): boolean {
+  return /(^|"message": ?")(?!messages\b|tools\b)[a-z_]{1,40}(\.\w{1,40}){0,9}: |input_schema|\.image\b/i.test(answer)
 }
 
 /** A rejected tool schema is named `input_schema`. */

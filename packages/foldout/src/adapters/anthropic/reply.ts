@@ -1,12 +1,14 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply } from '../chat.ts'
-import type { AssistantMessage, Message, ModelEvent, ToolCall, Usage } from '../contract.ts'
+import type { AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
-import { measureText, readStream } from '../stream.ts'
-import { createCallIds, readToolCall, toToolCall } from '../tool-calls.ts'
+import { endReply, measureText, readStream } from '../stream.ts'
+import { createCallIds, readCallName, readToolCall, toToolCall } from '../tool-calls.ts'
+import { countLostReply } from '../usage/usage.ts'
 import { toWireInput } from './conversation.ts'
 import { ADAPTER_NAME, toNative } from './native.ts'
+import { mergeReports, readReport, type ReportedUsage } from './usage.ts'
 
 type StreamEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent
 type Content = Anthropic.Beta.Messages.BetaContentBlock
@@ -19,6 +21,8 @@ interface Block {
   json: string
   /** For a call of one of our tools: its id in the conversation. */
   readonly id: string | undefined
+  /** For a call: the tool's name as the model wrote it. */
+  readonly writtenName: string
 }
 
 export interface ReadOptions {
@@ -31,17 +35,31 @@ export interface ReadOptions {
 
 /** Reads a streamed reply to its end, and emits its text as it arrives. */
 export async function readReply(stream: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
+  const meter: Meter = { reported: {} }
+  return countLostReply(() => readToEnd(stream, options, meter), {
+    getUsage: () => readReport(meter.reported),
+    emit: options.emit,
+  })
+}
+
+/** What a reply has cost so far. */
+interface Meter {
+  reported: ReportedUsage
+}
+
+async function readToEnd(stream: AsyncIterable<StreamEvent>, options: ReadOptions, meter: Meter): Promise<ChatReply> {
   const { conversation, prefix, signal, emit } = options
   // By index; servers may choose any numbers.
   const blocks = new Map<number, Block>()
   const toId = createCallIds(conversation)
-  let usage: UsageParts = {}
   let end: MessageDelta['delta'] | undefined
+  let container: string | undefined
   let isWhole = false
   for await (const event of readStream(stream, { adapter: ADAPTER_NAME, signal, measure: measureEvent })) {
     switch (event.type) {
       case 'message_start':
-        usage = mergeUsage(usage, event.message.usage ?? {})
+        meter.reported = mergeReports(meter.reported, event.message.usage ?? {})
+        container = event.message.container?.id ?? container
         break
       case 'content_block_start':
         blocks.set(event.index, beginBlock({ ...event.content_block }, toId))
@@ -53,7 +71,8 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
       }
       case 'message_delta':
         end = event.delta
-        usage = mergeUsage(usage, event.usage ?? {})
+        container = end.container?.id ?? container
+        meter.reported = mergeReports(meter.reported, event.usage ?? {})
         break
       case 'message_stop':
         isWhole = true
@@ -64,15 +83,28 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
   }
   if (!isWhole) throw cutStream(ADAPTER_NAME, 'The stream ended before the reply was complete.')
   if (end?.stop_reason === 'refusal') throw createRefusal(end)
-  const cut = CUT_OFF.get(end?.stop_reason ?? 'end_turn')
-  if (cut !== undefined) emit({ type: 'warning', message: cut })
+  const reason = end?.stop_reason ?? 'end_turn'
+  const isPaused = PAUSES.has(reason)
+  const cut = isPaused ? undefined : readCut(reason, { hasContent: blocks.size > 0, emit })
   const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
-  const message = toMessage(inOrder, { isCutOff: cut !== undefined, prefix })
-  return { message, usage: toUsage(usage), isPaused: PAUSES.has(end?.stop_reason ?? 'end_turn') }
+  const message = toMessage(inOrder, { cut, prefix, container })
+  return { message, usage: readReport(meter.reported), isPaused }
+}
+
+function readCut(
+  reason: StopReason,
+  { hasContent, emit }: { readonly hasContent: boolean; readonly emit: ReadOptions['emit'] },
+): AssistantMessage['cut'] {
+  const warning = CUT_OFF.get(reason)
+  if (warning === undefined) return endReply({ adapter: ADAPTER_NAME, reason, hasContent, emit })
+  emit({ type: 'warning', message: warning })
+  return 'cut-off'
 }
 
 function beginBlock(content: Content, toId: (id: unknown) => string): Block {
-  return { content, json: '', id: content.type === 'tool_use' ? toId(content.id) : undefined }
+  if (content.type !== 'tool_use') return { content, json: '', id: undefined, writtenName: '' }
+  const { name } = readCallName(content.name)
+  return { content: { ...content, name }, json: '', id: toId(content.id), writtenName: content.name }
 }
 
 function measureEvent(event: StreamEvent): number {
@@ -134,22 +166,26 @@ function appendDelta(
 
 function toMessage(
   blocks: readonly Block[],
-  { isCutOff, prefix }: { readonly isCutOff: boolean; readonly prefix: string },
+  {
+    cut,
+    prefix,
+    container,
+  }: { readonly cut: AssistantMessage['cut']; readonly prefix: string; readonly container: string | undefined },
 ): AssistantMessage {
   const toolCalls: ToolCall[] = []
   const contents = blocks.map((block, index): Content => {
-    const { content, id } = block
+    const { content, id, writtenName: name } = block
     if (content.type !== 'tool_use' || id === undefined) return withInput(block)
-    const call = readCall({ ...content, id }, block.json, isCutOff && index === blocks.length - 1)
+    const call = readCall({ ...content, id, name }, block.json, cut !== undefined && index === blocks.length - 1)
     toolCalls.push(call)
     return { ...content, id, input: toWireInput(call) }
   })
   const text = contents.map((content) => (content.type === 'text' ? content.text : '')).join('')
   // The API rejects empty text when it is sent back.
   const kept = contents.filter((content) => content.type !== 'text' || content.text.trim() !== '')
-  const message = { role: 'assistant' as const, text, toolCalls }
-  if (kept.every(isPlain)) return message
-  return { ...message, native: toNative(kept, prefix) }
+  const message = { role: 'assistant' as const, text, toolCalls, ...(cut && { cut }) }
+  if (container === undefined && kept.every(isPlain)) return message
+  return { ...message, native: toNative(kept, { prefix, container }) }
 }
 
 /** Adds the streamed input to a call that the provider runs itself. */
@@ -170,9 +206,9 @@ function readCall(
   json: string,
   isCutOff: boolean,
 ): ToolCall {
-  if (json.trim() !== '') return readToolCall({ id, name, text: json })
   // A call without arguments streams nothing. A call that was cut off may not have reached its arguments.
-  return isCutOff ? { id, name, malformed: json } : toToolCall({ id, name, input })
+  if (json.trim() !== '' || isCutOff) return readToolCall({ id, name, text: json, isCut: isCutOff })
+  return toToolCall({ id, name, input })
 }
 
 function createRefusal({ stop_details: details }: MessageDelta['delta']): AdapterError {
@@ -183,32 +219,4 @@ function createRefusal({ stop_details: details }: MessageDelta['delta']): Adapte
     `The model declined to answer${category}, so this conversation cannot continue. Change the request, or use another model.${said}`,
     { adapter: ADAPTER_NAME },
   )
-}
-
-interface UsageParts {
-  readonly input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly cache_read_input_tokens?: number | null
-  readonly cache_creation_input_tokens?: number | null
-}
-
-/** Later reports are totals too, and omit unchanged numbers. */
-function mergeUsage(one: UsageParts, later: UsageParts): UsageParts {
-  return {
-    input_tokens: later.input_tokens ?? one.input_tokens ?? null,
-    output_tokens: later.output_tokens ?? one.output_tokens ?? null,
-    cache_read_input_tokens: later.cache_read_input_tokens ?? one.cache_read_input_tokens ?? null,
-    cache_creation_input_tokens: later.cache_creation_input_tokens ?? one.cache_creation_input_tokens ?? null,
-  }
-}
-
-function toUsage(parts: UsageParts): Usage {
-  const cachedInputTokens = parts.cache_read_input_tokens ?? 0
-  const cacheWriteTokens = parts.cache_creation_input_tokens ?? 0
-  return {
-    inputTokens: (parts.input_tokens ?? 0) + cachedInputTokens + cacheWriteTokens,
-    outputTokens: parts.output_tokens ?? 0,
-    cachedInputTokens,
-    cacheWriteTokens,
-  }
 }

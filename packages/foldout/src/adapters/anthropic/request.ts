@@ -16,6 +16,8 @@ export type Additions = 'inline' | 'reference' | 'plain'
 export const BETAS = {
   inline: 'inline-tools-2026-09-15',
   reference: 'mid-conversation-tool-changes-2026-07-01',
+  /** Required to show what the model says between its calls. */
+  updates: 'thinking-display-updates-2026-08-18',
 } as const
 
 export type OutputFormat = Anthropic.Beta.Messages.BetaJSONOutputFormat
@@ -25,24 +27,30 @@ export interface Features {
   readonly additions: Additions
   readonly format: OutputFormat | undefined
   readonly maxTokens: number
+  /** Whether the model shows short updates while it thinks. Otherwise, the newest models say nothing between calls. */
+  readonly hasUpdates: boolean
+  /** Whether the container of the provider's own tools is named. */
+  readonly hasContainer: boolean
 }
 
 /** Returns the fields of a request except its conversation. */
 export function getParams(options: AnthropicOptions, request: ChatRequest, features: Features) {
   const { model, parameters = {} } = options
-  const { additions, format, maxTokens } = features
+  const { additions, format, maxTokens, hasUpdates } = features
   const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
   // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should
   // look alike.
   const mayAdd = request.tools.length > 0 || getAddedTools(request).size > 0
-  const betas = additions !== 'plain' && mayAdd ? [...new Set([...ownBetas, BETAS[additions]])] : ownBetas
+  const additionBetas = additions !== 'plain' && mayAdd ? [BETAS[additions]] : []
+  const betas = [...new Set([...ownBetas, ...additionBetas, ...(hasUpdates ? [BETAS.updates] : [])])]
   const outputConfig = format ? { ...ownConfig, format } : ownConfig
   return {
     model,
     max_tokens: maxTokens,
+    ...(hasUpdates && { thinking: { type: 'adaptive', display: 'updates' } as const }),
     ...others,
-    ...(outputConfig === undefined ? {} : { output_config: outputConfig }),
-    ...(betas.length === 0 ? {} : { betas }),
+    ...(outputConfig !== undefined && { output_config: outputConfig }),
+    ...(betas.length > 0 && { betas }),
     stream: true as const,
   }
 }

@@ -5,21 +5,17 @@ import type { AnyTool } from '../../tools/tool.ts'
 import type { Message, ModelEvent, ToolCall } from '../contract.ts'
 import {
   ask,
-  block,
-  end,
   HELLO,
+  recordBodies,
   refuse,
-  says,
-  START,
   useClaude,
-  TEXT,
   toolNamed,
   type Asked,
   type Provider,
   type WireBlock,
   type WireBody,
 } from './harness.fixtures.ts'
-import { anthropic, type AnthropicClient } from '../../entries/anthropic.ts'
+import { anthropic } from '../../entries/anthropic.ts'
 
 let provider: Provider
 const claude = useClaude((started) => (provider = started))
@@ -307,14 +303,7 @@ describe('anthropic conversations of any shape', () => {
   )
 
   async function toWire(messages: readonly Message[]): Promise<WireBody> {
-    const bodies: WireBody[] = []
-    const create = async (body: WireBody) => {
-      bodies.push(structuredClone(body))
-      return (async function* () {
-        yield* [START, ...block(0, TEXT, says('Yes.')), ...end('end_turn')]
-      })()
-    }
-    const client = { beta: { messages: { create } } } as unknown as AnthropicClient
+    const { bodies, client } = recordBodies()
     await anthropic({ model: 'claude-opus-5-5', client }).evaluate(createEvaluation(messages, ADDED))
     return bodies[0]!
   }

@@ -1,5 +1,6 @@
 import type { AnyTool } from '../../tools/tool.ts'
 import { NO_USAGE, type ToolCall, type ToolMessage } from '../contract.ts'
+import { toOwnArguments } from '../tool-keys.ts'
 import { keepMessage, type QueryEnd, type QueryState } from './query-state.ts'
 import { getResultText } from './replies.ts'
 import type { SdkUserMessage } from './sdk.ts'
@@ -16,7 +17,9 @@ export function createAnsweringServer(query: QueryState): ToolServer {
     () => settings.progress.offered.values(),
     async (request) => {
       try {
-        const result = await answerCall(query, server, request)
+        const tool = settings.progress.offered.get(request.name)
+        const own = { ...request, arguments: toOwnArguments(request.arguments, tool) }
+        const result = await answerCall(query, server, own)
         // Once the query has ended, an answer would only make the executable send another request.
         if (!end.isSettled()) return result
       } catch (error) {

@@ -1,4 +1,7 @@
+import { dropUndefined } from '../../core/json/json.ts'
 import { refuseMedia } from '../anthropic/input.ts'
+import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
+import { findPromptCache } from '../cache/known-caches.ts'
 import { NO_USAGE, type Evaluation, type ProviderAdapter } from '../contract.ts'
 import { getOutputOptions } from './output.ts'
 import { runQuery } from './query.ts'
@@ -107,11 +110,14 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
   return {
     name: 'anthropic',
     model: model ?? 'default',
+    promptCache: findPromptCache(model ?? 'claude') ?? USUAL_CACHE,
     get supportsDynamicTools() {
       return isDynamic
     },
     // The executable would not request a postponed call again, so nothing there could reject it.
     canPause: runsTogether,
+    // The executable keeps its own transcript.
+    ownsConversation: true,
     refuseInput: refuseMedia,
     async evaluate(evaluation) {
       sdk ??= await loadSdk()
@@ -184,8 +190,7 @@ function getQueryOptions(
     strictMcpConfig: true,
     verbatimPrompts: true,
     ...getOutputOptions(output),
-    ...(model === undefined ? {} : { model }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...dropUndefined({ model, cwd }),
     ...options,
     systemPrompt: system,
     includePartialMessages: true,
@@ -210,8 +215,7 @@ function getEnvironment(
     CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
     ...(env ?? passed ?? process.env),
-    ...(maxRetries === undefined ? {} : { CLAUDE_CODE_MAX_RETRIES: String(maxRetries) }),
-    ...(apiKey === undefined ? {} : { ANTHROPIC_API_KEY: apiKey }),
-    ...(baseURL === undefined ? {} : { ANTHROPIC_BASE_URL: baseURL }),
+    ...(maxRetries !== undefined && { CLAUDE_CODE_MAX_RETRIES: String(maxRetries) }),
+    ...dropUndefined({ ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: baseURL }),
   }
 }

@@ -1,3 +1,4 @@
+import { ignore } from '../../core/promises.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import {
   NO_USAGE,
@@ -106,7 +107,7 @@ function createDeferred<T>(): Deferred<T> {
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  promise.catch(() => {})
+  void ignore(promise, 'those who wait for it see the rejection')
   return {
     promise,
     resolve: (value) => {

@@ -1,9 +1,12 @@
-import { addUsage, NO_USAGE, type AssistantMessage } from '../contract.ts'
+import { ignore } from '../../core/promises.ts'
+import { readQueryUsage } from '../anthropic/usage.ts'
+import type { AssistantMessage } from '../contract.ts'
+import { NO_USAGE, addUsage, hasUsage, subtractUsage, type Usage } from '../usage/usage.ts'
 import { createAnsweringServer, takeResults } from './answers.ts'
 import { createCutFailure, toResultFailure, toThrownFailure } from './failures.ts'
 import { hasOutputCall, isOutputTool, withoutOutputCall } from './output.ts'
 import { createQueryState, keepMessage, type QueryEnd, type QuerySettings, type QueryState } from './query-state.ts'
-import { getCalls, type Reply } from './replies.ts'
+import { getCalls, toMessage, type Reply } from './replies.ts'
 import type {
   SdkAssistantMessage,
   SdkMessage,
@@ -12,8 +15,8 @@ import type {
   SdkStreamMessage,
   SdkSystemMessage,
 } from './sdk.ts'
+import { withOwnKeys } from '../tool-keys.ts'
 import { withSession } from './sessions.ts'
-import { readModelUsage } from './usage.ts'
 
 const QUIET_MS = 100
 const LONGEST_INTERRUPT_MS = 1000
@@ -60,7 +63,7 @@ async function settle(work: () => Promise<unknown>, longestMs: number): Promise<
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, longestMs)
   })
-  await Promise.race([work().catch(() => {}), late])
+  await Promise.race([ignore(work(), 'the query has ended'), late])
   clearTimeout(timer)
 }
 
@@ -98,7 +101,8 @@ function takeBlocks(query: QueryState, { error, parent_tool_use_id: parent, mess
     return
   }
   if (typeof parent === 'string') {
-    query.turns.add(getCalls(message.content), false)
+    const { toolCalls } = withOwnKeys(toMessage(message.content), query.settings.progress.offered)
+    query.turns.add(toolCalls, false)
     return
   }
   if (!query.replies.blocks(message)) return
@@ -112,8 +116,9 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
   tellDelta(query, event)
   if (message.abandoned_blocks !== undefined) {
     // The stream was cut off and the executable sends the request again, but text that was shown cannot be taken back.
+    const usage = query.replies.abandon()
+    countLost(query, usage)
     if (query.isTextShown) throw createCutFailure()
-    query.replies.abandon()
   }
   await finish(query, query.replies.event(event))
   if (event.type === 'message_stop') query.isTextShown = false
@@ -165,8 +170,9 @@ async function beginRequest(query: QueryState): Promise<void> {
 async function finish(query: QueryState, reply: Reply | undefined): Promise<void> {
   if (reply === undefined) return
   const { usage } = reply
-  const isOutput = query.settings.hasOutput && hasOutputCall(reply.message)
-  const message = toKept(query, isOutput ? withoutOutputCall(reply.message) : reply.message)
+  const own = withOwnKeys(reply.message, query.settings.progress.offered)
+  const isOutput = query.settings.hasOutput && hasOutputCall(own)
+  const message = toKept(query, isOutput ? withoutOutputCall(own) : own)
   query.isSent = false
   query.usage = addUsage(query.usage, usage)
   query.settings.evaluation.emit({ type: 'reply/received', message, usage })
@@ -181,15 +187,24 @@ function toKept({ session, settings }: QueryState, message: AssistantMessage): A
   return withSession(message, session, settings.progress.conversation)
 }
 
+/** Counts what was paid for replies that cannot be used. */
+function countLost(query: QueryState, usage: Usage): void {
+  if (!hasUsage(usage)) return
+  query.usage = addUsage(query.usage, usage)
+  query.settings.evaluation.emit({ type: 'reply/lost', usage })
+}
+
 async function conclude(query: QueryState, result: SdkResultMessage): Promise<QueryEnd> {
   const { settings } = query
   query.isConcluded = true
   // A model that did not use the structured form may have answered in text, which is checked like any other answer.
   const isUnstructured = result.subtype === 'error_max_structured_output_retries'
-  if (!isUnstructured && (result.is_error || result.subtype !== 'success'))
-    throw toResultFailure(result, query.failureReason)
   // The totals of a resumed session include its earlier turns.
-  const all = settings.isResumed ? NO_USAGE : readModelUsage(result.modelUsage)
+  const all = settings.isResumed ? NO_USAGE : readQueryUsage(result)
+  if (!isUnstructured && (result.is_error || result.subtype !== 'success')) {
+    countLost(query, subtractUsage(all, query.usage))
+    throw toResultFailure(result, query.failureReason)
+  }
   if (all.inputTokens + all.outputTokens > 0) query.usage = all
   if (result.structured_output !== undefined && settings.hasOutput) {
     const text = JSON.stringify(result.structured_output)

@@ -1,8 +1,9 @@
 import type { AssistantMessage, ToolCall, Usage } from '../contract.ts'
+import { mergeReports, readReport } from '../anthropic/usage.ts'
+import { readEnding } from '../stream.ts'
 import { toToolCall } from '../tool-calls.ts'
 import type { SdkAssistantMessage, SdkBlock, SdkStreamMessage, SdkUsage } from './sdk.ts'
 import { SERVER_NAME } from './tool-server.ts'
-import { mergeUsage, readUsage } from './usage.ts'
 
 export interface Reply {
   readonly message: AssistantMessage
@@ -13,8 +14,8 @@ export interface Reply {
 export interface ReplyReader {
   /** Processes an event of the stream. Returns the reply that ends with it. */
   event(event: SdkStreamMessage['event']): Reply | undefined
-  /** Discards a reply whose stream was cut off. */
-  abandon(): void
+  /** Discards a reply whose stream was cut off. Returns what it has cost. */
+  abandon(): Usage
   /**
    * Processes blocks. Returns whether they belong to a reply without a stream, which ends when something else arrives.
    */
@@ -27,26 +28,33 @@ interface Draft {
   readonly id: string
   readonly blocks: SdkBlock[]
   usage: SdkUsage
+  /** Why the reply ended, if the stream says it. */
+  reason?: string | undefined
 }
 
 export function createReplyReader(): ReplyReader {
   let streamed: Draft | undefined
   let whole: Draft | undefined
   return {
-    event({ type, message, usage }) {
+    event({ type, message, usage, delta }) {
       if (type === 'message_start' && message !== undefined) {
         // A reply that is still open was cut off, and the executable sends the request again.
         streamed = { id: message.id, blocks: [], usage: message.usage ?? {} }
       }
       if (streamed === undefined) return undefined
-      if (type === 'message_delta') streamed.usage = mergeUsage(streamed.usage, usage ?? {})
+      if (type === 'message_delta') {
+        streamed.usage = mergeReports(streamed.usage, usage ?? {})
+        streamed.reason = delta?.stop_reason ?? streamed.reason
+      }
       if (type !== 'message_stop') return undefined
       const reply = toReply(streamed)
       streamed = undefined
       return reply
     },
     abandon() {
+      const usage = readReport(streamed?.usage ?? {})
       streamed = undefined
+      return usage
     },
     blocks({ id, content, usage = {} }) {
       if (streamed?.id === id) {
@@ -65,9 +73,15 @@ export function createReplyReader(): ReplyReader {
   }
 }
 
-function toReply({ blocks, usage }: Draft): Reply {
+function toReply({ blocks, usage, reason }: Draft): Reply {
+  const ending = readEnding(reason)
+  const cut = ending === 'cut-off' || ending === 'filtered' ? { cut: ending } : {}
+  return { message: { ...toMessage(blocks), ...cut }, usage: readReport(usage) }
+}
+
+export function toMessage(blocks: readonly SdkBlock[]): AssistantMessage {
   const text = blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('')
-  return { message: { role: 'assistant', text, toolCalls: getCalls(blocks) }, usage: readUsage(usage) }
+  return { role: 'assistant', text, toolCalls: getCalls(blocks) }
 }
 
 export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {

@@ -5,6 +5,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import type { UserBlock } from '../anthropic/input.ts'
+import type { ModelUsage, ReportedUsage } from '../anthropic/usage.ts'
 
 // The SDK's own types are not used: it is an optional peer of 400 MB, so only the parts that the adapter uses are
 // declared here.
@@ -74,12 +75,7 @@ export interface SdkRequest {
   }
 }
 
-export interface SdkUsage {
-  readonly input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly cache_read_input_tokens?: number | null
-  readonly cache_creation_input_tokens?: number | null
-}
+export type SdkUsage = ReportedUsage
 
 export interface SdkBlock {
   readonly type: string
@@ -119,6 +115,7 @@ export interface SdkStreamMessage {
       readonly text?: string
       readonly thinking?: string
       readonly partial_json?: string
+      readonly stop_reason?: string | null
     }
     readonly usage?: SdkUsage
   }
@@ -138,13 +135,6 @@ export interface SdkUserMessage {
   readonly message: { readonly content: string | readonly SdkBlock[] }
 }
 
-export interface SdkModelUsage {
-  readonly inputTokens?: number
-  readonly outputTokens?: number
-  readonly cacheReadInputTokens?: number
-  readonly cacheCreationInputTokens?: number
-}
-
 export interface SdkResultMessage {
   readonly type: 'result'
   readonly subtype: string
@@ -153,7 +143,8 @@ export interface SdkResultMessage {
   readonly structured_output?: unknown
   readonly errors?: readonly string[]
   readonly api_error_status?: number | null
-  readonly modelUsage?: Readonly<Record<string, SdkModelUsage>>
+  readonly modelUsage?: Readonly<Record<string, ModelUsage>>
+  readonly total_cost_usd?: number
 }
 
 export type SdkMessage = SdkSystemMessage | SdkStreamMessage | SdkAssistantMessage | SdkUserMessage | SdkResultMessage

@@ -1,6 +1,7 @@
 import { toTimerMs } from '../../core/timer.ts'
 import type { ToolImage } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import { toSentTool } from '../tool-keys.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
@@ -47,7 +48,7 @@ export function createToolServer(
     // Runs after the list has been sent, so the list arrives before the answer to the call that changed it.
     if (listed !== undefined) setTimeout(listed, 0)
     return {
-      tools: [...tools()].map(({ name, description, inputSchema }) => ({
+      tools: [...tools()].map(toSentTool).map(({ name, description, inputSchema }) => ({
         name,
         description,
         // The executable passes the schema on to Anthropic.

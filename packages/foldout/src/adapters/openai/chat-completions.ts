@@ -1,4 +1,5 @@
 import type { OpenAI } from 'openai'
+import { cutText } from '../../core/text.ts'
 import type { OutputSpec } from '../../prompt/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
@@ -44,7 +45,7 @@ function getWantedFeatures(
   request: ChatRequest,
   { nativeAdapter, quirks }: { readonly nativeAdapter: string; readonly quirks: readonly Quirk[] },
 ): readonly Feature[] {
-  const wanted: Feature[] = []
+  const wanted: Feature[] = quirks.includes('no-stream-options') ? [] : ['stream-usage']
   const format = getFormatFeature(request, quirks)
   if (format !== undefined) wanted.push(format)
   if (endpoint.cacheKey !== undefined) wanted.push('cache-key')
@@ -73,13 +74,13 @@ function toChatBody(
   const tools = [...toServerTools(ownTools), ...getOfferedTools(request).map(toChatTool)]
   const hasFormat = using.has('output-format') || using.has('format-beside-tools')
   return {
-    stream_options: { include_usage: true },
+    ...(using.has('stream-usage') && { stream_options: { include_usage: true } }),
     ...(endpoint.cacheKey !== undefined && using.has('cache-key') ? { prompt_cache_key: endpoint.cacheKey } : {}),
     ...parameters,
     model: endpoint.model,
     stream: true,
     ...(output && hasFormat ? { response_format: toResponseFormat(output) } : {}),
-    ...(tools.length > 0 ? { tools } : {}),
+    ...(tools.length > 0 && { tools }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
       ...toChatMessages(messages, nativeAdapter, using),
@@ -96,6 +97,13 @@ function toServerTools(tools: unknown): readonly OpenAI.ChatCompletionTool[] {
   return Array.isArray(tools) ? (tools as readonly OpenAI.ChatCompletionTool[]) : []
 }
 
+/** OpenAI rejects longer ones here, though not in the Responses API. */
+const MAX_DESCRIPTION_CHARACTERS = 1024
+
 function toChatTool({ name, description, inputSchema }: AnyTool): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: toToolParameters(inputSchema, 'openai') } }
+  const shown = cutText(description, MAX_DESCRIPTION_CHARACTERS)
+  return {
+    type: 'function',
+    function: { name, description: shown, parameters: toToolParameters(inputSchema, 'openai') },
+  }
 }

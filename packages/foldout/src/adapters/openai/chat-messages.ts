@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, UserMessage } from '../contract.ts'
 import { REPLY_BEFORE_USER, getHost, toShortId } from '../quirks.ts'
-import { toResultText } from '../tool-calls.ts'
+import { toAcceptedId, toResultText } from '../tool-calls.ts'
 import { describePart, toAddress, toDataUrl } from '../user-parts.ts'
 import type { Using } from './features.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
@@ -34,12 +34,12 @@ export function hasReasoning(messages: readonly Message[], adapter: string): boo
 /** Converts the conversation to the form that Chat Completions accepts. */
 export function toChatMessages(messages: readonly Message[], adapter: string, using: Using): ChatMessage[] {
   const sent: ChatMessage[] = []
-  const toId = using.has('short-call-ids') ? toShortId : (id: string): string => id
+  const toId = getIdForm(using)
   for (const message of messages) {
     if (message.role === 'user') {
       if (using.has('reply-before-user') && sent.at(-1)?.role === 'tool')
         sent.push({ role: 'assistant', content: REPLY_BEFORE_USER })
-      sent.push({ role: 'user', content: toUserContent(message) })
+      addUserMessage(sent, toUserContent(message), using)
     } else if (message.role === 'tool') {
       sent.push({ role: 'tool', tool_call_id: toId(message.callId), content: toResultText(message) })
     } else if (message.role === 'assistant') {
@@ -47,6 +47,24 @@ export function toChatMessages(messages: readonly Message[], adapter: string, us
     }
   }
   return sent
+}
+
+function getIdForm(using: Using): (id: string) => string {
+  if (using.has('short-call-ids')) return toShortId
+  return using.has('plain-call-ids') ? toAcceptedId : (id) => id
+}
+
+/** Joins two user messages in a row, if the server's template fails on them. */
+function addUserMessage(sent: ChatMessage[], content: string | ContentPart[], using: Using): void {
+  const last = sent.at(-1)
+  if (!using.has('alternating-roles') || last?.role !== 'user') sent.push({ role: 'user', content })
+  else if (typeof last.content === 'string' && typeof content === 'string')
+    sent[sent.length - 1] = { role: 'user', content: `${last.content}\n\n${content}` }
+  else sent[sent.length - 1] = { role: 'user', content: [...toParts(last.content), ...toParts(content)] }
+}
+
+function toParts(content: string | ContentPart[]): ContentPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
 function toUserContent({ text, parts }: UserMessage): string | ContentPart[] {
@@ -67,16 +85,22 @@ function toAssistantMessage(
   { using, toId }: { readonly using: Using; toId(this: void, id: string): string },
 ): ChatMessage {
   const fields = using.has('passed-reasoning') ? extras.fields : {}
-  if (toolCalls.length === 0) return { role: 'assistant', content: text, ...fields }
+  if (toolCalls.length === 0) {
+    const isEmpty = text.trim() === '' && using.has('no-empty-replies')
+    return { role: 'assistant', content: isEmpty ? EMPTY_REPLY : text, ...fields }
+  }
   const needsReasoning = using.has('reasoning-required') && !Object.hasOwn(fields, 'reasoning_content')
   return {
     role: 'assistant',
     content: text === '' ? null : text,
-    ...(needsReasoning ? { reasoning_content: '' } : {}),
+    ...(needsReasoning && { reasoning_content: using.has('no-empty-replies') ? ' ' : '' }),
     ...fields,
     tool_calls: toChatCalls(toolCalls, extras, using).map((call) => ({ ...call, id: toId(call.id) })),
   }
 }
+
+/** Replaces an empty reply, where the server rejects one. */
+const EMPTY_REPLY = '(The reply is empty.)'
 
 // Google's placeholder for calls that were not made by its models.
 const ANY_SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } }
@@ -91,14 +115,20 @@ function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, usin
       id,
       type: 'function',
       function: { name, arguments: formatArguments(call) },
-      ...(extra === undefined ? {} : { extra_content: extra }),
+      ...(extra !== undefined && { extra_content: extra }),
     }
   })
 }
 
 /** Servers that render calls with a chat template parse the arguments, and fail if they are not valid JSON. */
 function formatArguments({ arguments: input, malformed }: ToolCall): string {
-  return JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
+  if (malformed !== undefined) return JSON.stringify({ malformed })
+  return JSON.stringify(isPlainObject(input) ? input : toObject(input))
+}
+
+/** Templates also fail if the arguments are not an object. */
+function toObject(input: unknown): object {
+  return input === undefined || input === null ? {} : { malformed: JSON.stringify(input) }
 }
 
 /** Returns the extras of a reply, or none if another server sent them. */

@@ -1,19 +1,14 @@
 import type { OpenAI } from 'openai'
 import { isPlainObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ChatReply } from '../chat.ts'
-import {
-  NO_USAGE,
-  type AssistantMessage,
-  type Message,
-  type ModelEvent,
-  type ToolCall,
-  type Usage,
-} from '../contract.ts'
+import type { AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { MAX_ARGUMENTS_DEPTH } from '../limits.ts'
-import { measureJson } from '../stream.ts'
-import { createCallIds, isDeeperThan, readToolCall, toToolCall } from '../tool-calls.ts'
+import { endReply, measureJson } from '../stream.ts'
+import { createCallIds, isDeeperThan, readCallName, readToolCall, toToolCall } from '../tool-calls.ts'
+import { NO_USAGE, countLostReply, type Usage } from '../usage/usage.ts'
 import type { ChatExtras } from './chat-messages.ts'
+import { findChatUsage } from './usage.ts'
 
 type Chunk = OpenAI.ChatCompletionChunk
 
@@ -45,14 +40,23 @@ export interface ReadOptions {
 
 /** Reads a streamed Chat Completions reply to its end. */
 export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadOptions): Promise<ChatReply> {
+  const meter: Meter = { usage: NO_USAGE }
+  return countLostReply(() => readToEnd(chunks, options, meter), { getUsage: () => meter.usage, emit: options.emit })
+}
+
+/** What a reply has cost so far. Some servers report it with each chunk, as a total. */
+interface Meter {
+  usage: Usage
+}
+
+async function readToEnd(chunks: AsyncIterable<Chunk>, options: ReadOptions, meter: Meter): Promise<ChatReply> {
   const { adapter, nativeAdapter, conversation, emit } = options
   const calls = createCallReader(createCallIds(conversation), emit)
   const reasoning = createReasoningReader()
   let text = ''
-  let usage = NO_USAGE
   let finishReason: string | null | undefined
   for await (const chunk of chunks) {
-    if (chunk.usage) usage = toUsage(chunk.usage)
+    meter.usage = findChatUsage(chunk) ?? meter.usage
     const choice = chunk.choices?.[0]
     if (choice === undefined) continue
     const delta: Delta = choice.delta ?? {}
@@ -69,11 +73,10 @@ export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadO
   if (finishReason === undefined || finishReason === null) {
     throw cutStream(adapter, 'The connection closed before the reply was finished.')
   }
-  const isCut = finishReason === 'length' || finishReason === 'content_filter'
-  if (isCut) emit({ type: 'warning', message: `The model stopped before it was finished: ${finishReason}.` })
-  const { toolCalls, extras } = calls.finish(isCut)
+  const cut = endReply({ adapter, reason: finishReason, hasContent: text !== '' || calls.count > 0, emit })
+  const { toolCalls, extras } = calls.finish(cut !== undefined)
   const native = toNative(nativeAdapter, { fields: reasoning.finish(), calls: extras })
-  return { message: { role: 'assistant', text, toolCalls, ...native }, usage }
+  return { message: { role: 'assistant', text, toolCalls, ...(cut && { cut }), ...native }, usage: meter.usage }
 }
 
 /** How many characters a chunk adds to a reply. */
@@ -123,10 +126,13 @@ function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit
     const callId = (call.id ??= toId(call.given))
     const { unsent: text } = call
     call.unsent = ''
-    if (text !== '') emit({ type: 'call/delta', callId, name: call.name, text })
+    if (text !== '') emit({ type: 'call/delta', callId, name: readCallName(call.name).name, text })
     return callId
   }
   return {
+    get count() {
+      return calls.length
+    },
     read(delta: CallDelta | null): void {
       const { id, function: called, index = 0, extra_content: extra } = delta ?? {}
       const given = typeof id === 'string' ? id : ''
@@ -216,13 +222,4 @@ function toNative(adapter: string, extras: ChatExtras): Pick<AssistantMessage, '
 
 function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function toUsage(usage: OpenAI.CompletionUsage): Usage {
-  return {
-    inputTokens: usage.prompt_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
-  }
 }

@@ -1,8 +1,9 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { getErrorMessage } from '../../core/errors.ts'
-import type { Json } from '../../core/json/json.ts'
+import { isPlainObject, type Json } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import { AdapterError } from '../adapter-error.ts'
+import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
 import type { Features } from './features.ts'
 
 export type ToolAdditions = 'auto' | 'native' | 'plain'
@@ -18,6 +19,8 @@ export interface Endpoint {
   readonly maxRetries: number | undefined
   readonly parameters: Readonly<Record<string, Json>>
   readonly features: Features
+  /** The `native` content of replies whose encrypted reasoning the server rejected. */
+  readonly refusedReasoning: WeakSet<object>
   client(): Promise<OpenAI>
 }
 
@@ -40,9 +43,9 @@ export function createLazyClient(from: OpenAI | ClientSettings): () => Promise<O
 
 async function createClient({ apiKey, baseURL, fetch, isForeign = false }: ClientSettings): Promise<OpenAI> {
   const { OpenAI: Client } = await importPeer('openai', () => import('openai'))
-  const options: ClientOptions = { baseURL, ...(fetch === undefined ? {} : { fetch }) }
+  const options: ClientOptions = { baseURL, fetch: withReadableErrors(fetch) }
   try {
-    if (!isForeign) return new Client({ ...options, ...(apiKey === undefined ? {} : { apiKey }) })
+    if (!isForeign) return new Client({ ...options, ...(apiKey !== undefined && { apiKey }) })
     return new Client({
       ...options,
       organization: null,
@@ -60,7 +63,65 @@ async function createClient({ apiKey, baseURL, fetch, isForeign = false }: Clien
   }
 }
 
+/**
+ * Passes errors on in the form that the client reads. Mistral, vLLM and servers on FastAPI answer with `{ detail }` or
+ * `{ message }`, Gemini with a list, and some servers with an error whose status is 200: of these, the client would only
+ * say that there is no body.
+ */
+function withReadableErrors(fetch: Fetch = globalThis.fetch): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    const isJson = /\bjson\b/i.test(response.headers.get('content-type') ?? '')
+    // Every request asks for a stream, so a JSON answer with status 200 is no reply.
+    if (!isJson) return response
+    const text = await response.text()
+    const body = parseJson(text)
+    const error = findError(body)
+    const { status: given, headers } = response
+    const status = response.ok && error !== undefined ? getErrorStatus(error) : given
+    const isKnown = isPlainObject(body) && isPlainObject(body['error'])
+    const passed = isKnown || (response.ok && error === undefined) ? text : formatError(body)
+    return new Response(passed, { status, headers: withoutLength(headers) })
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function findError(body: unknown): unknown {
+  const one: unknown = Array.isArray(body) ? body[0] : body
+  return isPlainObject(one) ? (one['error'] ?? undefined) : undefined
+}
+
+function formatError(body: unknown): string {
+  const error = findError(body)
+  if (isPlainObject(error)) return JSON.stringify({ error })
+  const { message, code, type } = isPlainObject(body) ? body : {}
+  const said = typeof message === 'string' ? message : JSON.stringify(error ?? body ?? '')
+  return JSON.stringify({ error: { message: said.slice(0, MAX_REFUSAL_CHARACTERS), code, type } })
+}
+
+/** Returns the status that an error stands for, although the server has answered with 200. */
+function getErrorStatus(error: unknown): number {
+  const { code, status, type } = isPlainObject(error) ? error : {}
+  const named = [code, status].map(Number).find((number) => number >= 400 && number < 600)
+  const isBusy = /overload|rate.?limit|capacity|server|time.?out|unavailable/i.test(`${String(code)} ${String(type)}`)
+  return named ?? (isBusy ? 503 : 400)
+}
+
+/** The body is no longer compressed, and may have another length. */
+function withoutLength(headers: Headers): Headers {
+  const rest = new Headers(headers)
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) rest.delete(name)
+  return rest
+}
+
 /** Whether a client talks to OpenAI itself, not to a compatible server. */
-export function isOpenAI({ baseURL }: OpenAI): boolean {
+export function isOpenAI({ baseURL }: Pick<OpenAI, 'baseURL'>): boolean {
   return /^https:\/\/([a-z]+\.)?api\.openai\.com(\/|$)/.test(baseURL)
 }

@@ -7,10 +7,13 @@ import { findQuirk, type Quirk } from '../quirks.ts'
 export type Feature =
   | 'added-tools'
   | 'cache-key'
+  | 'cache-mark'
   | 'format-beside-tools'
   | 'output-format'
   | 'passed-reasoning'
   | 'reasoning'
+  | 'sent-reasoning'
+  | 'stream-usage'
 
 /** The features that one request uses, and the quirks that it accounts for. */
 export type Using = ReadonlySet<Feature | Quirk>
@@ -41,6 +44,11 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     warning:
       "The endpoint does not support tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
   },
+  'cache-mark': {
+    isNamed: (said) => /prompt_cache_breakpoint/i.test(said),
+    warning:
+      'The endpoint does not support prompt_cache_breakpoint. From now on, the system text is sent as instructions, so conversations share less of the cache.',
+  },
   'cache-key': {
     isNamed: (said) => /prompt_cache_key/i.test(said),
     warning: 'The endpoint does not support prompt_cache_key. From now on, it is not sent. Leave out promptCacheKey.',
@@ -58,6 +66,16 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
   'passed-reasoning': {
     isNamed: (said) => /\breasoning(_content|_details)?\b/i.test(said),
     warning: 'The endpoint does not accept the reasoning of earlier replies. From now on, it is left out.',
+  },
+  'stream-usage': {
+    isNamed: (said) => /stream_options/i.test(said),
+    warning: 'The endpoint does not support stream_options. From now on, it is not sent, so usage may be missing.',
+  },
+  // One conversation may contain reasoning that the server cannot read: of another organization, or of another model.
+  'sent-reasoning': {
+    isNamed: (said) =>
+      /invalid_encrypted_content|encrypted[ _]content.{0,200}(verif|decrypt|parse|invalid)/i.test(said),
+    warning: 'The endpoint cannot read the reasoning of earlier replies, so it is left out of this conversation.',
   },
   reasoning: {
     isNamed: (said) => /encrypted[ _]content/i.test(said),
@@ -81,7 +99,7 @@ export function createFeatures(): Features {
           const answer = await request(using)
           for (const quirk of found) learned.add(quirk)
           for (const feature of dropped) {
-            refused.add(feature)
+            if (feature !== 'sent-reasoning') refused.add(feature)
             emit({ type: 'warning', message: REFUSALS[feature].warning })
           }
           return answer

@@ -1,13 +1,15 @@
 import type { OpenAI } from 'openai'
+import { checkNumber } from '../../core/check-number.ts'
 import type { Json } from '../../core/json/json.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { chatAdapter } from '../chat.ts'
-import type { ProviderAdapter } from '../contract.ts'
+import type { CompactionRequest, ProviderAdapter } from '../contract.ts'
 import type { InputKind } from '../user-parts.ts'
 import { completeChat } from './chat-completions.ts'
-import { createLazyClient, type Endpoint, type Fetch, type ToolAdditions } from './endpoint.ts'
+import { createLazyClient, isOpenAI, type Endpoint, type Fetch, type ToolAdditions } from './endpoint.ts'
 import { createFeatures } from './features.ts'
 import { getInputKinds, refuseMedia } from './input.ts'
-import { completeResponse } from './responses.ts'
+import { compactResponse, completeResponse } from './responses.ts'
 
 interface CommonOptions {
   /** The provider's name of the model. */
@@ -18,6 +20,8 @@ interface CommonOptions {
   readonly maxRetries?: number
   /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
+  /** How the provider caches the beginning of requests. Default: what is known about the model. */
+  readonly promptCache?: Partial<PromptCache>
   /**
    * The kinds of input that the model accepts besides text; other input is rejected before a run begins. Default:
    * images and files for OpenAI models that read them, images for compatible servers.
@@ -55,7 +59,8 @@ export interface OpenAIOptions extends CommonOptions {
   readonly toolAdditions?: ToolAdditions
   /**
    * Sent as `prompt_cache_key`: requests with the same key are routed to the same cache. Use one key for conversations
-   * that start alike. Default: no key.
+   * that start alike. Default: a hash of the prompt and its tools for GPT-5.6 and later at OpenAI's own address, which
+   * need a key; otherwise no key.
    */
   readonly promptCacheKey?: string
   /** Whether to request encrypted reasoning and pass it back (Responses only). Default: depends on the model's name. */
@@ -102,6 +107,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
     cacheKey: options.promptCacheKey,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
     kinds: options.input ?? getInputKinds(model),
+    canCompact: !isChat && isOpenAI({ baseURL: client?.baseURL ?? baseURL ?? getDefaultAddress() }),
   })
 }
 
@@ -122,25 +128,44 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
     cacheKey: undefined,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
     kinds: options.input ?? ['image'],
+    canCompact: false,
   })
+}
+
+/** The address that the package uses. */
+function getDefaultAddress(): string {
+  return globalThis.process?.env?.['OPENAI_BASE_URL']?.trim() || 'https://api.openai.com/v1'
 }
 
 function createAdapter(
   isChat: boolean,
-  { model, maxRetries, parameters = {}, contextWindow }: CommonOptions,
+  { model, maxRetries, parameters = {}, contextWindow, promptCache }: CommonOptions,
   {
     kinds,
+    canCompact,
     ...rest
   }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'> & {
     readonly kinds: readonly InputKind[]
+    /** Whether the provider compacts conversations on demand. Only OpenAI itself does. */
+    readonly canCompact: boolean
   },
 ): ProviderAdapter {
-  const endpoint: Endpoint = { ...rest, model, maxRetries, parameters, features: createFeatures() }
+  checkNumber('maxRetries', maxRetries, { code: 'adapter-config' })
+  const endpoint: Endpoint = {
+    ...rest,
+    model,
+    maxRetries,
+    parameters,
+    features: createFeatures(),
+    refusedReasoning: new WeakSet(),
+  }
   return chatAdapter({
     name: rest.name,
     model,
     contextWindow,
+    promptCache,
     refuseInput: (part) => refuseMedia(part, { kinds, model, isChat }),
+    ...(canCompact && { compact: (request: CompactionRequest) => compactResponse(endpoint, request) }),
     complete: (request) => (isChat ? completeChat(endpoint, request) : completeResponse(endpoint, request)),
   })
 }

@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, MediaPart, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
-import { getAddedTools, toResultText } from '../tool-calls.ts'
+import { getAddedTools, toAcceptedId, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { toAddress, toDataUrl } from '../user-parts.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
@@ -18,19 +18,27 @@ export interface InputOptions {
   readonly isNative: boolean
   /** Whether reasoning is sent back unchanged. */
   readonly hasReasoning: boolean
+  /** The `native` content of replies whose reasoning the server rejected. */
+  readonly refused: { has(content: object): boolean }
+}
+
+/** The system text as a message, whose end marks what other conversations can read from the cache. */
+export function toMarkedSystem(text: string): Item {
+  const content = { type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } } as const
+  return { role: 'developer', content: [content] }
 }
 
 /** Converts the conversation to the form that the Responses API accepts. */
-export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
+export function toResponseInput(request: ChatRequest, { isNative, hasReasoning, refused }: InputOptions): Item[] {
   const additions = getAddedTools(request)
   return request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: toUserContent(message) }]
       case 'assistant':
-        return toAssistantItems(message, hasReasoning)
+        return toAssistantItems(message, hasReasoning && !isRefused(message, refused))
       case 'tool':
-        return [{ type: 'function_call_output', call_id: message.callId, output: toResultOutput(message) }]
+        return [{ type: 'function_call_output', call_id: toCallId(message.callId), output: toResultOutput(message) }]
       default: {
         const added = additions.get(index) ?? []
         return isNative && added.length > 0
@@ -63,8 +71,31 @@ function toResultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputIte
   return [{ type: 'input_text', text }, ...images]
 }
 
+function isRefused({ native }: AssistantMessage, refused: InputOptions['refused']): boolean {
+  const content = native?.content
+  return typeof content === 'object' && content !== null && refused.has(content)
+}
+
+/** Lists the stored content of replies with reasoning. */
+export function listReasoning({ messages }: ChatRequest): readonly object[] {
+  return messages.flatMap((message) => {
+    if (message.role !== 'assistant' || message.native?.adapter !== NATIVE_ADAPTER) return []
+    const items = message.native.content as unknown as readonly OutputItem[]
+    return items.some(({ type }) => type === 'reasoning') ? [items] : []
+  })
+}
+
+/** The API rejects longer ids. Its own are short. */
+function toCallId(id: string): string {
+  return id.length > MAX_ID_CHARACTERS ? toAcceptedId(id) : id
+}
+
+const MAX_ID_CHARACTERS = 64
+
 function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
   const items = native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as readonly OutputItem[]) : []
+  // What stands for a conversation that was compacted is sent back as it is.
+  if (items.some(({ type }) => type === 'compaction')) return items as Item[]
   if (hasReasoning && items.some(({ type }) => type === 'reasoning')) return items as Item[]
   const calls = toolCalls.map(toFunctionCall)
   const messages = items.filter((item) => item.type === 'message')
@@ -84,7 +115,7 @@ export function getMessageText({ content }: OpenAI.Responses.ResponseOutputMessa
 }
 
 function toFunctionCall({ id, name, arguments: input, malformed }: ToolCall): Item {
-  return { type: 'function_call', call_id: id, name, arguments: malformed ?? JSON.stringify(input ?? {}) }
+  return { type: 'function_call', call_id: toCallId(id), name, arguments: malformed ?? JSON.stringify(input ?? {}) }
 }
 
 export function toResponseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {

@@ -1,14 +1,26 @@
 import type { OpenAI } from 'openai'
+import { sha256Hex } from '../../core/hash.ts'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
-import { NO_USAGE, type AssistantMessage, type Message, type ModelEvent, type Usage } from '../contract.ts'
+import { AdapterError } from '../adapter-error.ts'
+import type { AssistantMessage, Compaction, CompactionRequest, Message, ModelEvent } from '../contract.ts'
 import { cutStream } from '../failure.ts'
+import { getHost } from '../quirks.ts'
 import { withRetries } from '../retry.ts'
-import { measureText, readStream } from '../stream.ts'
-import { createCallIds, getAddedTools, readToolCall } from '../tool-calls.ts'
+import { endReply, measureText, readStream } from '../stream.ts'
+import { createCallIds, getAddedTools, readCallName, readToolCall } from '../tool-calls.ts'
+import { NO_USAGE, countLostReply, type Usage } from '../usage/usage.ts'
 import { isOpenAI, type Endpoint } from './endpoint.ts'
 import type { Feature, Using } from './features.ts'
-import { NATIVE_ADAPTER, getMessageText, toResponseInput, toResponseTool } from './responses-input.ts'
+import {
+  NATIVE_ADAPTER,
+  getMessageText,
+  listReasoning,
+  toMarkedSystem,
+  toResponseInput,
+  toResponseTool,
+} from './responses-input.ts'
+import { readResponseUsage } from './usage.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
@@ -20,16 +32,21 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
   const client = await endpoint.client()
   const isNative = endpoint.toolAdditions === 'native'
   const wanted = getWantedFeatures(endpoint, request, client)
+  warnOfPlainTools(endpoint, request, client)
+  let isReasoningSent = false
   return withRetries(
     async (emit, signal) => {
       const stream = await endpoint.features.send(
         wanted,
         (using) => {
+          isReasoningSent = using.has('sent-reasoning')
           const body = toResponseBody(endpoint, request, { using, isNative: isNative || using.has('added-tools') })
           return client.responses.create(body, { signal, maxRetries: 0 })
         },
         emit,
       )
+      // Reasoning that comes later is sent back.
+      if (!isReasoningSent) for (const content of listReasoning(request)) endpoint.refusedReasoning.add(content)
       const events = readStream(stream, { adapter, signal, measure: measureEvent })
       return readReply(events, { adapter, conversation: request.messages, emit })
     },
@@ -44,8 +61,31 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (endpoint.reasoning) wanted.push('reasoning')
-  if (endpoint.cacheKey !== undefined) wanted.push('cache-key')
+  const isRead = (content: object): boolean => !endpoint.refusedReasoning.has(content)
+  if (endpoint.reasoning && listReasoning(request).some(isRead)) wanted.push('sent-reasoning')
+  const isMarked = request.system !== '' && isOpenAI(client) && MARKED_MODELS.test(endpoint.model)
+  if (isMarked) wanted.push('cache-mark')
+  if (isMarked || endpoint.cacheKey !== undefined) wanted.push('cache-key')
   return wanted
+}
+
+/** From GPT-5.6 on, requests find only what an earlier request has marked, and only with the same key. */
+const MARKED_MODELS = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
+
+/** Conversations with the same prompt and tools share a key. Tools that are added later do not change it. */
+function getCacheKey({ cacheKey }: Endpoint, { system, tools }: ChatRequest): string {
+  return cacheKey ?? sha256Hex(JSON.stringify([system, tools.map(({ name, description }) => [name, description])]))
+}
+
+/** The endpoints whose users know that added tools go to the end of the list. */
+const warned = new WeakSet<Endpoint>()
+
+function warnOfPlainTools(endpoint: Endpoint, request: ChatRequest, client: OpenAI): void {
+  const isPlain = endpoint.toolAdditions === 'auto' && !isOpenAI(client) && getAddedTools(request).size > 0
+  if (!isPlain || warned.has(endpoint)) return
+  warned.add(endpoint)
+  const message = `The endpoint ${getHost(client.baseURL)} is not OpenAI's own, so tools that are added during a conversation go to the end of the tool list, and everything after them is no longer read from the cache. Set toolAdditions: 'native' if the endpoint accepts them in place, or 'plain' if this is what you want.`
+  request.emit({ type: 'warning', message })
 }
 
 function toResponseBody(
@@ -68,17 +108,61 @@ function toResponseBody(
   const texts = { ...(isPlainObject(text) ? text : {}), ...format }
   return {
     store: false,
-    ...(using.has('reasoning') ? { include: ['reasoning.encrypted_content'] } : {}),
-    ...(endpoint.cacheKey !== undefined && using.has('cache-key') ? { prompt_cache_key: endpoint.cacheKey } : {}),
+    ...(using.has('reasoning') && { include: ['reasoning.encrypted_content'] }),
+    ...(using.has('cache-key') && { prompt_cache_key: getCacheKey(endpoint, request) }),
     ...parameters,
     model: endpoint.model,
     stream: true,
     ...(Object.keys(texts).length > 0 ? { text: texts } : {}),
-    ...(system === '' ? {} : { instructions: system }),
-    ...(tools.length > 0 ? { tools } : {}),
+    ...(system === '' || using.has('cache-mark') ? {} : { instructions: system }),
+    ...(tools.length > 0 && { tools }),
     // Last, so each request begins with the bytes of the one before.
-    input: toResponseInput(request, { isNative, hasReasoning: using.has('reasoning') }),
+    input: [
+      ...(using.has('cache-mark') ? [toMarkedSystem(system)] : []),
+      ...toResponseInput(request, {
+        isNative,
+        hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
+        refused: endpoint.refusedReasoning,
+      }),
+    ],
   }
+}
+
+/**
+ * Compacts a conversation on demand. The answer has the user's messages and one encrypted item, which are sent back as
+ * they are.
+ */
+export async function compactResponse(endpoint: Endpoint, request: CompactionRequest): Promise<Compaction> {
+  const { name: adapter, model, maxRetries: retries } = endpoint
+  const client = await endpoint.client()
+  const chat = { ...request, output: undefined }
+  const {
+    input,
+    instructions,
+    prompt_cache_key: key,
+  } = toResponseBody(endpoint, chat, {
+    using: new Set(getWantedFeatures(endpoint, chat, client)),
+    isNative: endpoint.toolAdditions === 'native' || isOpenAI(client),
+  })
+  const body = {
+    model,
+    ...(input && { input }),
+    ...(instructions && { instructions }),
+    ...(key && { prompt_cache_key: key }),
+  }
+  const { output, usage } = await withRetries(
+    async (_emit, signal) => client.responses.compact(body, { signal, maxRetries: 0 }),
+    { adapter, retries, signal: request.signal, emit: (event) => request.emit(event) },
+  )
+  if (!Array.isArray(output) || !output.some(({ type }) => type === 'compaction'))
+    throw new AdapterError(
+      'adapter-reply-invalid',
+      'The conversation was not compacted: the answer has no item of that type.',
+      { adapter },
+    )
+  const native = { adapter: NATIVE_ADAPTER, content: output as unknown as Json }
+  const message: AssistantMessage = { role: 'assistant', text: '', toolCalls: [], native }
+  return { messages: [message], usage: readResponseUsage(usage), hasTools: false }
 }
 
 interface ReadOptions {
@@ -88,6 +172,16 @@ interface ReadOptions {
 }
 
 async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
+  const meter: Meter = { usage: NO_USAGE }
+  return countLostReply(() => readToEnd(events, options, meter), { getUsage: () => meter.usage, emit: options.emit })
+}
+
+/** What a reply has cost, if it is known. */
+interface Meter {
+  usage: Usage
+}
+
+async function readToEnd(events: AsyncIterable<StreamEvent>, options: ReadOptions, meter: Meter): Promise<ChatReply> {
   const { adapter, conversation, emit } = options
   // By position. Servers do not always count from zero.
   const items = new Map<number, Item>()
@@ -114,7 +208,7 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
       case 'response.output_item.added':
         if (event.item.type === 'message' && hasText) show('\n\n')
         if (event.item.type === 'function_call')
-          calls.set(event.output_index, { id: toId(event.item.call_id), name: event.item.name })
+          calls.set(event.output_index, { id: toId(event.item.call_id), name: readCallName(event.item.name).name })
         break
       case 'response.function_call_arguments.delta': {
         const call = calls.get(event.output_index)
@@ -129,6 +223,7 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
         response = event.response
         break
       case 'response.failed':
+        meter.usage = readResponseUsage(event.response.usage)
         throw toStreamFailure(event.response.error?.code, event.response.error?.message ?? 'The response failed.')
       case 'error':
         throw toStreamFailure(event.code, event.message)
@@ -136,16 +231,20 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
     }
   }
   if (response === undefined) throw cutStream(adapter, 'The connection closed before the reply was finished.')
-  const isCut = response.status === 'incomplete'
-  if (isCut) {
-    const why = response.incomplete_details?.reason ?? 'no reason was given'
-    emit({ type: 'warning', message: `The model stopped before it was finished: ${why}.` })
-  }
   const output =
     items.size > 0 ? sortItems(items) : (response.output ?? []).map((item) => withId(item, undefined, toId))
-  const message = toMessage(output, isCut)
+  const message = toMessage(output, readCut(response, { adapter, emit }))
   if (!hasText) show(message.text)
-  return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
+  return { message, usage: readResponseUsage(response.usage) }
+}
+
+function readCut(
+  { status, incomplete_details: details }: OpenAI.Responses.Response,
+  { adapter, emit }: Pick<ReadOptions, 'adapter' | 'emit'>,
+): AssistantMessage['cut'] {
+  if (status !== 'incomplete') return undefined
+  const reason = details?.reason ?? 'no reason was given'
+  return endReply({ adapter, reason, hasContent: false, emit })
 }
 
 /** Some servers skip positions, and some omit the items from the last event. */
@@ -158,14 +257,18 @@ function withId(item: Item, known: string | undefined, toId: (id: unknown) => st
   return item.type === 'function_call' ? { ...item, call_id: known ?? toId(item.call_id) } : item
 }
 
-function toMessage(output: readonly Item[], isCut: boolean): AssistantMessage {
+function toMessage(output: readonly Item[], cut: AssistantMessage['cut']): AssistantMessage {
   const toolCalls = output
     .filter((item) => item.type === 'function_call')
     .map(({ call_id: id, name, arguments: text, status }) =>
-      readToolCall({ id, name, text: text ?? '', isCut: isCut || status === 'incomplete' }),
+      readToolCall({ id, name, text: text ?? '', isCut: cut !== undefined || status === 'incomplete' }),
     )
-  const native = toNative(output)
-  return { role: 'assistant', text: getText(output), toolCalls, ...(native === undefined ? {} : { native }) }
+  const native = toNative(output.map(withAcceptedName))
+  return { role: 'assistant', text: getText(output), toolCalls, ...(cut && { cut }), ...(native && { native }) }
+}
+
+function withAcceptedName(item: Item): Item {
+  return item.type === 'function_call' ? { ...item, name: readCallName(item.name).name } : item
 }
 
 function getText(output: readonly Item[]): string {
@@ -185,7 +288,9 @@ function toNative(output: readonly Item[]): AssistantMessage['native'] {
   const end = output.findLastIndex((item) => item.type !== 'reasoning') + 1
   const isWhole = output.every((item) => item.type !== 'reasoning' || Boolean(item.encrypted_content))
   const kept = output.slice(0, end).filter((item) => isWhole || item.type !== 'reasoning')
-  const isPlain = kept.every((item) => item.type !== 'reasoning' && !('phase' in item && item.phase))
+  const isPlain = kept.every(
+    (item) => item.type !== 'reasoning' && item.type !== 'compaction' && !('phase' in item && item.phase),
+  )
   return isPlain ? undefined : { adapter: NATIVE_ADAPTER, content: kept as unknown as Json }
 }
 
@@ -196,15 +301,4 @@ function measureEvent(event: StreamEvent): number {
 /** Creates the error for a failure reported in a stream, in the shape of the client's own errors. */
 function toStreamFailure(code: string | null | undefined, message: string): Error {
   return Object.assign(new Error(message), { status: undefined, code })
-}
-
-function toUsage(usage: OpenAI.Responses.ResponseUsage): Usage {
-  // Compatible servers may leave out the details.
-  const details: Partial<OpenAI.Responses.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {}
-  return {
-    inputTokens: usage.input_tokens ?? 0,
-    outputTokens: usage.output_tokens ?? 0,
-    cachedInputTokens: details.cached_tokens ?? 0,
-    cacheWriteTokens: details.cache_write_tokens ?? 0,
-  }
 }
