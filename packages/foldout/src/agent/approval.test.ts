@@ -456,7 +456,7 @@ describe('R66 an answer', () => {
     expect(done).toEqual([1, 2])
   })
 
-  it('runs the call once if two processes give it: the store rejects one of them before the tool runs', async () => {
+  it('runs the call once if two processes give it: the second finds that the answer was used', async () => {
     const store = createMemoryStore()
     const { tool, done } = guarded()
     const { bound } = stage([], [tool])
@@ -475,7 +475,7 @@ describe('R66 an answer', () => {
       }),
     )
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(answers.find((end) => end.status === 'rejected')).toMatchObject({ reason: { code: 'store-conflict' } })
+    expect(answers.find((end) => end.status === 'rejected')).toMatchObject({ reason: { code: 'approval-used' } })
     expect(done).toEqual([1])
   })
 })

@@ -61,7 +61,7 @@ describe('R38 limits and stops', () => {
     const bound = definePrompt({
       ns: 't',
       key: 't',
-      sections: [defineSection({ key: 'a', title: 'A' })],
+      sections: [defineSection({ key: 'a', title: 'A', template: '' })],
       output: z.object({ yes: z.boolean() }),
     }).bind()
     const adapter = scriptedAdapter([says('yes'), says('{"yes":true}')])

@@ -5,6 +5,7 @@ import { createMemoryStore, openSession } from '../entries/session.ts'
 import { callsAll, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { flag, getError, named, prepare, show } from './run.fixtures.ts'
 import { startCpuClock } from '../core/cpu.fixtures.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const usage: Usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, cacheWriteTokens: 1 }
 
@@ -34,7 +35,7 @@ function counting(): { readonly tool: AnyTool; readonly count: { most: number; a
       now += 1
       count.all += 1
       count.most = Math.max(count.most, now)
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await takeTurns(1)
       now -= 1
       return ok('Worked.')
     },
@@ -152,7 +153,7 @@ describe('R39 a session', () => {
       name: 'slow',
       model: 'slow',
       complete: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await takeTurns()
         return { message: { role: 'assistant', text: 'Done.', toolCalls: [] }, usage }
       },
     })

@@ -5,6 +5,7 @@ import type { ProviderAdapter } from '../entries/adapter.ts'
 import { calls, callsAll, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { LimitReachedError, RunAbortedError } from './errors.ts'
 import { flag, fold, getError, named, prepare, show } from './run.fixtures.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const never = (): Promise<never> => new Promise<never>(() => undefined)
 const deaf: AnyTool = defineTool({ name: 'deaf', description: 'Never ends.', execute: never })
@@ -108,7 +109,7 @@ describe('R38 a deadline', () => {
     )
     const told = events.length
     wake(undefined)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await takeTurns()
     expect(events).toHaveLength(told)
     expect(getRunState(error)?.messages).toHaveLength(1)
   })
@@ -121,7 +122,7 @@ describe('R39 a stream', () => {
       name: 'refund',
       description: 'Refunds.',
       execute: async (_, { signal }) => {
-        await new Promise((resolve) => setTimeout(resolve, 30))
+        await takeTurns()
         if (!signal.aborted) done.push('refund')
         return ok('Refunded.')
       },
@@ -131,7 +132,7 @@ describe('R39 a stream', () => {
     const adapter = scriptedAdapter([calls('refund'), calls('refund'), says('Done.')])
     const stream = streamAgent(bound, { adapter, session, input: 'Go.' })
     for await (const event of stream) if (event.type === 'tool/called') break
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    await takeTurns(80)
     expect(done).toEqual([])
     expect(adapter.requests).toHaveLength(1)
     const error = await getError(stream.result)
@@ -179,7 +180,7 @@ describe('R40 a listener', () => {
       },
     })
     expect(await run()).toMatchObject({ status: 'completed' })
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await takeTurns()
     expect(unhandled).not.toHaveBeenCalled()
   })
 })
@@ -210,7 +211,7 @@ describe('R38 abort listeners', () => {
       toolTimeoutMs: 1000,
     })
     expect(await run()).toMatchObject({ status: 'completed' })
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await takeTurns(5)
     expect(added.mock.calls.length).toBe(1)
     expect(removed.mock.calls.length).toBe(1)
     expect(warnings).toEqual([])

@@ -40,7 +40,14 @@ export class VisibilityExpansionRequired extends FoldoutError {
  * await runAgent(bound, { adapter, limits: { totalTokens: 1 } }).catch((error) => isBudget(error.kind))
  * ```
  */
-export type LimitKind = 'deadline' | 'input-tokens' | 'output-tokens' | 'total-tokens' | 'expansions'
+export type LimitKind =
+  | 'deadline'
+  | 'input-tokens'
+  | 'output-tokens'
+  | 'total-tokens'
+  | 'cost'
+  | 'expansions'
+  | 'context-window'
 
 /**
  * Thrown when a run reaches a limit. Nothing is lost: pass `state` to continue where it stopped.

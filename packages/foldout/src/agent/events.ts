@@ -1,9 +1,12 @@
 import type { ModelEvent, ToolCall, Usage } from '../adapters/contract.ts'
+import type { AheadPlace } from '../core/price/place.ts'
 import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { OpeningAnswer } from '../disclosure/opening.ts'
 import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
 import type { ApprovalRequest } from './approvals.ts'
+import type { StopReason } from './limits.ts'
+import type { PartialOutput } from './partial-output.ts'
 
 /**
  * A prompt was rendered for a run.
@@ -58,6 +61,27 @@ export interface ToolInvoked {
 }
 
 /**
+ * A tool has thrown an error instead of returning `fail(message)`. What the model reads instead is in `tool/invoked`.
+ *
+ * @example
+ * ```ts
+ * const format = ({ name, errorType, message }: ToolThrew): string => `${name}: ${errorType}: ${message}`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'tool/threw' && console.error(format(event)) })
+ * ```
+ */
+export interface ToolThrew {
+  readonly callId: string
+  readonly name: string
+  /** The error's code or name. */
+  readonly errorType: string
+  /** The error's message, word for word: it may contain secrets. */
+  readonly message: string
+  readonly stack?: string
+  /** Whether it looks like a mistake in the program: a variable that is not defined, a session without the tool's slice. */
+  readonly isMistake: boolean
+}
+
+/**
  * Tools were added to a conversation without a restart.
  *
  * @example
@@ -70,6 +94,98 @@ export interface ToolsInjected {
   readonly names: readonly string[]
   /** The sections that added them. */
   readonly keys: readonly string[]
+}
+
+/**
+ * A rule was asked which sections to open before the first request for a user's input.
+ *
+ * @example
+ * ```ts
+ * const format = ({ paths, place, tokens }: SectionsOpened): string => `${paths.join(', ')} (${tokens} tokens, ${place})`
+ * await runAgent(bound, { adapter, open: ['refunds'], onEvent: (event) => event.type === 'sections/opened' && console.log(format(event)) })
+ * ```
+ */
+export interface SectionsOpened {
+  /** The rule: `'paths'`, `'all'`, or the name of its function. */
+  readonly rule: string
+  /** The sections that it chose; empty if there was nothing to open. */
+  readonly keys: readonly string[]
+  /** The sections that are open now, ancestors first. */
+  readonly paths: readonly string[]
+  /** The tools that they add. */
+  readonly tools: readonly string[]
+  readonly place: AheadPlace
+  /** The tokens of their texts and tools. */
+  readonly tokens: number
+  /** With how many different sections conversations may begin. */
+  readonly variants: number
+}
+
+/**
+ * Results were folded: later requests send what stands for them, and the model reads them with `read_result`.
+ *
+ * @example
+ * ```ts
+ * const format = ({ callIds, reason, freed }: ResultsFolded): string => `${callIds.length} (${reason}): ${freed} tokens`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'results/folded' && console.log(format(event)) })
+ * ```
+ */
+export interface ResultsFolded {
+  readonly callIds: readonly string[]
+  /**
+   * `'large'`: folded as it arrived. `'cold'`: the provider's cache had expired. `'price'`: it pays. `'window'`: nothing
+   * else fits. `'asked'`: the caller wanted it. `'summary'`: the older turns were summarized.
+   */
+  readonly reason: 'large' | 'cold' | 'price' | 'window' | 'asked' | 'summary'
+  /** The tokens of the request that would have been sent otherwise. */
+  readonly context: number
+  /** The tokens by which later requests are smaller. */
+  readonly freed: number
+  /** What the fold costs once, in tokens at the price of input. Negative: it saves. */
+  readonly cost: number
+  /** What each later request saves while the cache is warm, in tokens at the price of input. */
+  readonly gain: number
+  /** The sections that closed because the model no longer used them. */
+  readonly sections?: readonly string[]
+  /** How many messages a summary replaces. */
+  readonly summarized?: number
+  /** How many replies lose their reasoning, because the provider ties it to what precedes it. */
+  readonly lostReasoning?: number
+}
+
+/**
+ * The model has read part of a result again.
+ *
+ * @example
+ * ```ts
+ * const format = ({ tool, age }: ResultRead): string => `${tool}, after ${age} replies`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'result/read' && console.log(format(event)) })
+ * ```
+ */
+export interface ResultRead {
+  /** The call whose result it is. */
+  readonly callId: string
+  /** The tool that returned the result. */
+  readonly tool: string
+  /** The name of the result for `read_result`. */
+  readonly handle: string
+  /** How many replies the model has given since it got the result. */
+  readonly age: number
+  /** The tokens of what was read. */
+  readonly tokens: number
+}
+
+/**
+ * Tools of closed sections are no longer offered.
+ *
+ * @example
+ * ```ts
+ * const format = ({ names }: ToolsRemoved): string => `removed ${names.join(', ')}`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'tools/removed' && console.log(format(event)) })
+ * ```
+ */
+export interface ToolsRemoved {
+  readonly names: readonly string[]
 }
 
 /**
@@ -121,6 +237,8 @@ export interface RunStarted {
   readonly isResumed: boolean
   /** The user input, if any. Images and files are described by type and size. */
   readonly input?: string
+  /** The user input that a run goes on with, if it continues without a new one. */
+  readonly continuedInput?: string
   /** The model that runs the prompt. */
   readonly model: {
     /** The name of the adapter. */
@@ -159,6 +277,33 @@ export const toolInvoked = defineEvent<ToolInvoked>()('tool/invoked')
  * ```
  */
 export const toolsInjected = defineEvent<ToolsInjected>()('tools/injected')
+/**
+ * Dispatched when sections were opened ahead.
+ *
+ * @example
+ * ```ts
+ * const opened = defineLog({ name: 'opened', of: [sectionsOpened] })
+ * ```
+ */
+export const sectionsOpened = defineEvent<SectionsOpened>()('sections/opened')
+/**
+ * Dispatched when results were folded.
+ *
+ * @example
+ * ```ts
+ * const folds = defineLog({ name: 'folds', of: [resultsFolded] })
+ * ```
+ */
+export const resultsFolded = defineEvent<ResultsFolded>()('results/folded')
+/**
+ * Dispatched when tools were removed from a conversation.
+ *
+ * @example
+ * ```ts
+ * const removed = defineLog({ name: 'removed', of: [toolsRemoved] })
+ * ```
+ */
+export const toolsRemoved = defineEvent<ToolsRemoved>()('tools/removed')
 /**
  * Dispatched when a run restarts.
  *
@@ -199,8 +344,15 @@ export const approvalAnswered = defineEvent<ApprovalDecision>()('approval/answer
  * await runAgent(bound, { adapter, onEvent })
  * ```
  */
-export type AgentEvent =
-  | ModelEvent
+export type AgentEvent<Output = unknown> =
+  | Exclude<ModelEvent, { readonly type: 'text/delta' | 'reasoning/delta' }>
+  /**
+   * `reply` counts the model's replies since the last user input. Text of different replies does not belong together: one
+   * may be a remark before a call, or an answer that the model has to fix.
+   */
+  | { readonly type: 'text/delta' | 'reasoning/delta'; readonly text: string; readonly reply: number }
+  /** A prompt's output, as far as the model has written it. It is not checked, and each one replaces the one before. */
+  | { readonly type: 'output/partial'; readonly value: PartialOutput<Output>; readonly reply: number }
   | ({ readonly type: 'run/started' } & RunStarted)
   | ({
       readonly type: 'prompt/rendered'
@@ -221,12 +373,19 @@ export type AgentEvent =
   | ({ readonly type: 'approval/asked' } & ApprovalRequest)
   | ({ readonly type: 'approval/answered' } & ApprovalDecision)
   | ({ readonly type: 'tool/invoked' } & ToolInvoked)
+  | ({ readonly type: 'tool/threw' } & ToolThrew)
   | ({ readonly type: 'tools/injected' } & ToolsInjected)
   | ({ readonly type: 'run/expanded' } & RunRestarted)
+  | ({ readonly type: 'sections/opened' } & SectionsOpened)
+  | ({ readonly type: 'results/folded' } & ResultsFolded)
+  | ({ readonly type: 'tools/removed' } & ToolsRemoved)
+  | ({ readonly type: 'result/read' } & ResultRead)
   | { readonly type: 'output/refused'; readonly message: string; readonly repairs: number }
   | {
       readonly type: 'run/finished'
       readonly status: 'completed' | 'stopped' | 'waiting'
+      /** Why it stopped, if it did. */
+      readonly reason?: StopReason
       readonly usage: Usage
       readonly totalUsage: Usage
     }

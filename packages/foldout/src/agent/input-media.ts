@@ -1,4 +1,5 @@
-import type { FoldoutError } from '../core/errors.ts'
+import { FoldoutError } from '../core/errors.ts'
+import { shorten } from '../core/text.ts'
 import { countBytes } from '../adapters/user-parts.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_URL_CHARACTERS } from './limits.ts'
 
@@ -69,7 +70,12 @@ function readAddress(given: GivenMedia, stated: string | undefined, fail: Fail):
     throw fail(`has a url of ${address.length} characters; at most ${MAX_INPUT_URL_CHARACTERS} are allowed`)
   if (!URL.canParse(address)) throw fail('has an invalid url; use one such as https://example.com/a.png')
   const { protocol, username, password } = new URL(address)
-  if (protocol !== 'https:' && protocol !== 'http:')
+  if (protocol === 'http:')
+    throw new FoldoutError(
+      'input-unsupported',
+      `Providers load images and files only from https: addresses, not from '${shorten(address)}'. Load the content and pass it as data.`,
+    )
+  if (protocol !== 'https:')
     throw fail(
       `has a url that begins with ${protocol}, which a provider cannot load; read the content and pass it as data`,
     )

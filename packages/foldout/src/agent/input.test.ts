@@ -76,6 +76,12 @@ describe('user input', () => {
     })
   })
 
+  it('is refused with an http: address, which no provider loads', () => {
+    expect(() => toUserMessage([{ type: 'image', url: 'http://example.com/a.png' }])).toThrowError(
+      expect.objectContaining({ code: 'input-unsupported' }),
+    )
+  })
+
   it('keeps every byte', () => {
     const bytes = Uint8Array.from({ length: 200_001 }, (_, index) => (index * 7919) % 256)
     bytes.set(PNG)

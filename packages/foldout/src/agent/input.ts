@@ -52,7 +52,7 @@ type InputMedia = {
 
 /** Converts the user input to a message of the conversation. */
 export function toUserMessage(input: AgentInput): UserMessage {
-  if (typeof input === 'string') return { role: 'user', text: input }
+  if (typeof input === 'string') return { role: 'user', text: input.toWellFormed() }
   if (!Array.isArray(input) || input.length === 0)
     throw invalid('is neither a string nor a list with at least one part')
   if (input.length > MAX_INPUT_PARTS) throw invalid(`has ${input.length} parts; at most ${MAX_INPUT_PARTS} are allowed`)
@@ -93,7 +93,7 @@ function readPart(part: unknown, index: number, bytesLeft: number): TextPart | M
   const { type, text, name, data, url, mediaType } = part
   if (type === 'text') {
     if (typeof text !== 'string') throw invalid(`has no text in ${place}`)
-    return { type, text }
+    return { type, text: text.toWellFormed() }
   }
   if (type !== 'image' && type !== 'file') throw invalid(`has a type in ${place} that is not 'text', 'image' or 'file'`)
   if ((data === undefined) === (url === undefined)) throw invalid(`needs either data or url in ${place}, not both`)
@@ -103,7 +103,7 @@ function readPart(part: unknown, index: number, bytesLeft: number): TextPart | M
 }
 
 // Names reach providers in form fields and headers, where a line break could start another one.
-const getControl = deferPattern(String.raw`\p{Cc}`, 'u')
+const getControl = deferPattern(String.raw`[\p{Cc}\p{Cs}]`, 'u')
 
 function readName(name: unknown, fail: (problem: string) => FoldoutError): { readonly name?: string } {
   if (name === undefined) return {}

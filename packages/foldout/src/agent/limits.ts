@@ -1,3 +1,5 @@
+import type { UsageRates } from '../adapters/usage/price-usage.ts'
+
 /** How many replies a model may give to one user input. Option `maxTurns` of `runAgent`. */
 export const DEFAULT_MAX_TURNS = 100
 
@@ -17,6 +19,9 @@ export const DEFAULT_PARALLEL_CALLS = 16
  * How many calls of one reply are run. The model is told that the rest were not. Option `maxCallsPerReply` of `runAgent`.
  */
 export const DEFAULT_CALLS_PER_REPLY = 256
+
+/** After how many replies in a row whose calls were cut off a run stops. */
+export const MAX_CUT_OFF_REPLIES = 3
 
 /** How many characters of malformed arguments an answer repeats. */
 export const MAX_MALFORMED_SHOWN = 200
@@ -40,17 +45,37 @@ export const MAX_INPUT_URL_CHARACTERS = 8_192
 export const MAX_INPUT_NAME_CHARACTERS = 255
 
 /**
- * The maximum number of tokens that one user input may cost. A run that reaches a limit ends with a
+ * The most that one user input may cost, in tokens or in money. A run that reaches a limit ends with a
  * `LimitReachedError`.
  *
  * @example
  * ```ts
- * const limits: TokenLimits = { inputTokens: 200_000, outputTokens: 20_000 }
+ * const rates: UsageRates = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
+ * const limits: RunLimits = { outputTokens: 20_000, cost: { usd: 0.5, rates } }
  * await runAgent(bound, { adapter, limits })
  * ```
  */
-export interface TokenLimits {
+export interface RunLimits {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly totalTokens?: number
+  /**
+   * The most that it may cost in US dollars, at your rates. If the provider reports a higher cost (`usage.costUsd`),
+   * that counts. The reply that reaches the limit is paid, so a run may cost one reply more.
+   */
+  readonly cost?: { readonly usd: number; readonly rates: UsageRates }
 }
+
+/** How many conversations an hour begin with a prompt if nobody has said so. Option `perHour` of `runAgent`. */
+export const DEFAULT_PER_HOUR = 40
+
+/**
+ * Why a run stopped: a limit on turns, `stopWhen`, a reply that reached a limit of the model (`'cut-off'`), or one that the
+ * provider stopped because of its content (`'filtered'`).
+ *
+ * @example
+ * ```ts
+ * const isUnfinished = (reason: StopReason): boolean => reason === 'cut-off' || reason === 'max-turns'
+ * ```
+ */
+export type StopReason = 'max-turns' | 'stop-when' | 'cut-off' | 'filtered'

@@ -59,7 +59,12 @@ const SITES: readonly (readonly [name: string, site: Site])[] = [
 describe.each(SITES)('a run if %s', (_, site) => {
   it.each(ODD)('%s', async (__, make) => {
     const { section = {}, options = {} } = site(make)
-    const odd: AnySection = defineSection({ key: 'odd', title: 'Odd', ...section })
+    const odd: AnySection = defineSection({
+      key: 'odd',
+      title: 'Odd',
+      ...('render' in section ? {} : { template: '' }),
+      ...section,
+    } as never)
     const { bound } = prepare([], { sections: [show('door', named('look')), odd] })
     const running = runAgent(bound, {
       adapter: scriptedAdapter([calls('look'), says('Done.')]),

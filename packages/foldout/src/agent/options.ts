@@ -1,17 +1,22 @@
 import type { AssistantMessage, Message, ProviderAdapter, ToolMessage, Usage } from '../adapters/contract.ts'
 import type { TokenCounter } from '../core/tokens/tokens.ts'
+import type { OpenAhead } from '../disclosure/ahead/rule.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
 import type { RenderOptions } from '../prompt/prompt.ts'
 import type { Session } from '../session/session.ts'
+import type { LeaseOptions } from '../session/stores/lease.ts'
 import type { Filesystem } from '../files/filesystem.ts'
+import type { ThrownByTool } from '../tools/thrown.ts'
 import type { ApprovalNeed, ToolContext } from '../tools/tool.ts'
 import type { ApprovalAnswer, ApprovalCall, ApprovalRequest } from './approvals.ts'
 import type { AgentEvent } from './events.ts'
 import type { AgentInput } from './input.ts'
-import type { TokenLimits } from './limits.ts'
+import type { RunLimits, StopReason } from './limits.ts'
 import type { Expansion, OpeningPolicy } from './policy.ts'
 import type { RunState } from './loop/run-state.ts'
+import type { BeforeRequest } from './refold/hook.ts'
+import type { RefoldOptions } from './refold/options.ts'
 
 /**
  * Options of {@link runAgent} and related functions.
@@ -33,10 +38,12 @@ export interface AgentOptions<Keys extends string = string> {
   readonly input?: AgentInput
   /**
    * The session that stores openings, the tools' state and the conversation: a second `input` on the same session
-   * continues it. A session has one live run at a time; a second one is rejected with the code `run-busy`. A run inside
-   * a tool, on the tool's session, has its own conversation.
+   * continues it. A session has one live run at a time, in all processes that share its store; a second one is rejected
+   * with the code `run-busy`. A run inside a tool, on the tool's session, has its own conversation.
    */
   readonly session?: Session
+  /** How the run holds its session against runs in other processes, if the session is in a store. */
+  readonly lease?: LeaseOptions
   /** The state of an earlier run to continue: the `state` of its result or error. */
   readonly state?: RunState
   /**
@@ -62,10 +69,18 @@ export interface AgentOptions<Keys extends string = string> {
   readonly maxRepairs?: number
   /** Called after each reply; true stops the run, which can be resumed. A valid answer completes the run anyway. */
   readonly stopWhen?: (turns: readonly AgentTurn[]) => boolean
+  /**
+   * The sections to open before the first request for the input: `'all'`, paths, or a rule such as `bySearch()`. They
+   * cost no request, and cannot be missed. They are shown in the system text if that is cheaper, otherwise behind the
+   * user's message.
+   */
+  readonly open?: OpenAhead
+  /** How many conversations an hour begin with this prompt. It decides what stays in the provider's cache. Default 40. */
+  readonly perHour?: number
   /** The policy for openings that need a new render. Default `'eager'`. */
   readonly opening?: OpeningPolicy
-  /** The maximum number of tokens that one user input may cost. */
-  readonly limits?: TokenLimits
+  /** The most that one user input may cost, in tokens or in money. */
+  readonly limits?: RunLimits
   /** The time by which the run must be finished. Anything still running is cancelled. */
   readonly deadline?: Date
   /** Cancels the run and everything it is waiting for. */
@@ -77,10 +92,17 @@ export interface AgentOptions<Keys extends string = string> {
   /** How long one tool call may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
   /**
-   * The size of the context window in tokens. Openings that would not fit are rejected. Default: the adapter's value
-   * for its model.
+   * The size of the context window in tokens. Openings that would not fit are rejected, old results are folded, and a
+   * request that still does not fit ends the run before it is sent. Default: the adapter's value for its model.
    */
   readonly contextWindow?: number
+  /**
+   * When old and large results are folded, so that requests stay small. `false`: never. Default: on if the context
+   * window is known.
+   */
+  readonly refold?: RefoldOptions | false
+  /** Decides before each request what is folded, instead of the run's own rules. */
+  readonly beforeRequest?: BeforeRequest
   /**
    * Decides whether a person has to approve a call before it runs, in addition to the tools' own `needsApproval`.
    * Called for each call except disclosure calls; any result but `false` pauses the run, and a string is the reason
@@ -102,6 +124,12 @@ export interface AgentOptions<Keys extends string = string> {
    * outcome is unknown, and `'ask'` asks a person. A call that was approved always asks again. Default `'tell'`.
    */
   readonly interruptedCalls?: InterruptedCalls
+  /**
+   * Called when a tool throws, instead of returning `fail(message)`. A text that it returns is what the model reads.
+   * Default: the error's message without what looks like a secret, and for a mistake in the program only that there is
+   * one. The event `tool/threw` has the whole error.
+   */
+  readonly onToolError?: (thrown: ThrownByTool) => string | undefined
   /** Called with every event. Errors and rejections are ignored, because watching a run must not change it. */
   readonly onEvent?: (event: AgentEvent) => unknown
 }
@@ -145,24 +173,17 @@ export type AgentTurn =
     }
 
 /**
- * The result of a run.
+ * What every result of a run has.
  *
  * @example
  * ```ts
- * const result: AgentResult = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
- * result.status // => 'completed'
- * result.text // => 'Done.'
+ * const countTurns = ({ turns }: AnyResult): number => turns.length
+ * countTurns(await runAgent(bound, { adapter })) // => 1
  * ```
  */
-export interface AgentResult<Output = unknown> {
-  /** `'waiting'`: a person has to answer `approvals`. */
-  readonly status: 'completed' | 'stopped' | 'waiting'
-  /** Why it stopped, if it did. */
-  readonly reason: 'max-turns' | 'stop-when' | undefined
+export interface AnyResult {
   /** The model's last text. */
   readonly text: string
-  /** The answer, parsed with the prompt's output schema; `undefined` without a schema, or if the run was stopped. */
-  readonly output: Output | undefined
   /** The calls that wait for a person. Pass the answers as `approvals` to continue. */
   readonly approvals: readonly ApprovalRequest[]
   readonly messages: readonly Message[]
@@ -177,3 +198,21 @@ export interface AgentResult<Output = unknown> {
   /** The state with which another process can continue. */
   readonly state: RunState
 }
+
+/**
+ * The result of a run. Its `status` says which fields it has.
+ *
+ * @example
+ * ```ts
+ * const result: AgentResult = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * if (result.status === 'completed') console.log(result.output)
+ * if (result.status === 'stopped') console.log(result.reason)
+ * result.text // => 'Done.'
+ * ```
+ */
+export type AgentResult<Output = unknown> =
+  /** `output` is the answer, parsed with the prompt's output schema; `undefined` without a schema. */
+  | (AnyResult & { readonly status: 'completed'; readonly reason?: undefined; readonly output: Output })
+  | (AnyResult & { readonly status: 'stopped'; readonly reason: StopReason; readonly output?: undefined })
+  /** A person has to answer `approvals`. */
+  | (AnyResult & { readonly status: 'waiting'; readonly reason?: undefined; readonly output?: undefined })

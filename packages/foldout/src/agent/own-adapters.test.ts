@@ -115,6 +115,25 @@ describe('R35 a custom adapter', () => {
     }
   })
 
+  it('R77 has its lost replies counted once, with everything that it reports', async () => {
+    const lost = { ...usage, costUsd: 0.5, reasoningTokens: 1 }
+    const adapter = chatAdapter({
+      name: 'own',
+      model: 'own',
+      async complete({ emit }) {
+        emit({ type: 'reply/lost', usage: lost })
+        return { ...done, usage: { ...usage, costUsd: 0.25, cacheWriteTokens1h: 2 } }
+      },
+    })
+    const session = await openSession({ store: createMemoryStore(), id: 'own' })
+    const result = await runAgent(bound, { adapter, session, input: 'Go.' })
+    const all = { inputTokens: 10, outputTokens: 2, costUsd: 0.75, reasoningTokens: 1, cacheWriteTokens1h: 2 }
+    expect(result.usage).toEqual({ ...usage, ...all })
+    expect(result.totalUsage).toEqual(result.usage)
+    await runAgent(bound, { adapter, session, state: JSON.parse(JSON.stringify(result.state)), input: 'Again.' })
+    expect(session.get(agentRun).totalUsage.costUsd).toBe(1.5)
+  })
+
   it('may give calls of several turns the same id', async () => {
     let asked = 0
     const adapter = chatAdapter({
@@ -176,9 +195,9 @@ describe('R38 invalid limits', () => {
     expect(adapter.requests).toEqual([])
   })
 
-  it('do not include infinity', async () => {
+  it('do not include very large numbers, but infinity', async () => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
-    const most = Number.POSITIVE_INFINITY
+    const most = Number.MAX_SAFE_INTEGER
     const { messages } = await runAgent(bound, {
       adapter,
       input: 'Go.',
@@ -187,5 +206,6 @@ describe('R38 invalid limits', () => {
       contextWindow: most,
     })
     expect(messages[2]).toMatchObject({ text: 'look done.', isError: false })
+    await expect(runAgent(bound, { adapter, maxTurns: Infinity })).rejects.toMatchObject({ code: 'run-options' })
   })
 })

@@ -1,4 +1,4 @@
-import { describeLeft, describeOpened, describeWaiting } from '../disclosure/opening.ts'
+import { describeLeft, describeRestart, describeWaiting, getNewTools } from '../disclosure/opening.ts'
 import type { DisclosureView } from '../disclosure/strategy.ts'
 import type { Opening } from '../tools/result.ts'
 
@@ -48,13 +48,15 @@ export function acceptOpening(
   const whole: Expansion = { keys, paths, reason }
   if (policy === 'batched') return { expansion: whole, text: describeWaiting(keys) }
   if (policy === 'eager') {
-    return { expansion: whole, text: describeOpened({ keys, tools: opening.tools.length > 0 }) }
+    return { expansion: whole, text: describeRestart(keys, opening.tools) }
   }
   const [key, ...left] = keys
   if (!isFirst || key === undefined) return { expansion: undefined, text: describeLeft(keys) }
-  const opened = describeOpened({ keys: [key], tools: view.hasTools(key) })
+  const own = paths.filter((path) => path === key || key.startsWith(`${path}.`))
+  const tools = getNewTools(view.opened(own), new Set(view.tools.map(({ name }) => name)))
+  const opened = describeRestart([key], tools)
   return {
-    expansion: { keys: [key], paths: paths.filter((path) => path === key || key.startsWith(`${path}.`)), reason },
+    expansion: { keys: [key], paths: own, reason },
     text: left.length === 0 ? opened : `${opened} ${describeLeft(left)}`,
   }
 }

@@ -41,7 +41,7 @@ const prompt = definePrompt({
   ns: 't',
   key: 't',
   sections: [
-    defineSection({ key: 'a', title: 'A', tools: [tool('work')] }),
+    defineSection({ key: 'a', title: 'A', template: '', tools: [tool('work')] }),
     defineSection({
       key: 'b',
       title: 'B',
@@ -92,7 +92,12 @@ if (path) {
   const store = telling(await createLibsqlStore({ path }))
   const session = await openSession({ store, id: 'run', slices: [agentRun, done] })
   const isNew = session.get(agentRun).status === 'new'
-  const result = await runAgent(prompt.bind(), { adapter: model, session, ...(isNew ? { input: 'Go.' } : {}) })
+  const result = await runAgent(prompt.bind(), {
+    adapter: model,
+    session,
+    lease: { ms: 300 },
+    ...(isNew ? { input: 'Go.' } : {}),
+  })
   await session.saved()
   console.log(
     `end ${JSON.stringify({ text: result.text, done: session.get(done), turns: result.state.turns, usage: result.usage })}`,

@@ -20,6 +20,7 @@ import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired } from 
 import type { AgentEvent } from './events.ts'
 import type { AgentOptions } from './options.ts'
 import { evaluatePrompt, runAgent, streamAgent } from './run-agent.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const cart = defineSlice({
   name: 'cart',
@@ -130,7 +131,7 @@ describe('a run', () => {
     expect(adapter.requests[2]!.tools).toEqual(['look', 'add'])
     expect(adapter.requests[2]!.messages.at(-1)).toMatchObject({
       role: 'tool',
-      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.',
+      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Callable now: add.',
     })
     expect(adapter.requests[2]!.messages[0]).toEqual({ role: 'user', text: 'Go.' })
     expect(session.get(cart)).toEqual(['pear'])
@@ -160,7 +161,7 @@ describe('a run', () => {
     const texts = adapter.requests[1]!.messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
     expect(texts).toEqual([
       'Seen.',
-      'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.',
+      'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Callable now: add.',
       'Not run, because sections were being opened. They are open now; call it again if you still need it.',
       'Opened: rules. Its text is now in the system prompt.',
     ])
@@ -220,7 +221,7 @@ describe('a run', () => {
     await run()
     expect(session.get(visibility)).toEqual({ cart: 'full' })
     expect(adapter.requests[1]!.messages.at(-1)).toMatchObject({
-      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Not opened yet: rules. Ask again if you still need it.',
+      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Callable now: add. Not opened yet: rules. Ask again if you still need it.',
     })
   })
 
@@ -335,7 +336,7 @@ describe('tool calls', () => {
     const { run, adapter, session } = setup(
       [callsAll(['thrower', {}], ['add', { item: 'bad' }], ['add', { item: 'good' }]), says('Done.')],
       {
-        sections: [defineSection({ key: 'a', title: 'A', tools: [thrower, add] })],
+        sections: [defineSection({ key: 'a', title: 'A', template: '', tools: [thrower, add] })],
       },
     )
     await run()
@@ -350,7 +351,7 @@ describe('tool calls', () => {
   it('R37 a tool that takes too long is stopped', async () => {
     const slow = defineTool({ name: 'slow', description: 'Slow.', execute: () => new Promise<never>(() => undefined) })
     const { run, adapter } = setup([calls('slow'), says('Done.')], {
-      sections: [defineSection({ key: 'a', title: 'A', tools: [slow] })],
+      sections: [defineSection({ key: 'a', title: 'A', template: '', tools: [slow] })],
       toolTimeoutMs: 20,
     })
     await run()
@@ -366,7 +367,7 @@ describe('tool calls', () => {
         exclusive,
         execute: async () => {
           log.push(`${name} begins`)
-          await new Promise((resolve) => setTimeout(resolve, ms))
+          await takeTurns(ms)
           log.push(`${name} ends`)
           return ok(name)
         },
@@ -375,7 +376,7 @@ describe('tool calls', () => {
     const { run, adapter } = setup(
       [callsAll(['slow', {}], ['quick', {}], ['alone', {}], ['last', {}]), says('Done.')],
       {
-        sections: [defineSection({ key: 'a', title: 'A', tools })],
+        sections: [defineSection({ key: 'a', title: 'A', template: '', tools })],
       },
     )
     await run()
@@ -390,17 +391,6 @@ describe('tool calls', () => {
       'last begins',
       'last ends',
     ])
-  })
-
-  it("R41 an opening that does not fit the model's window is rejected with the numbers", async () => {
-    const { run, adapter, session } = setup([calls('read_section', { section_key: 'cart' }), says('Done.')], {
-      contextWindow: 120,
-    })
-    await run()
-    expect(results(adapter)[0]!.text).toMatch(
-      /^Opening cart needs about \d+ tokens, but about \d+ of the model's 120 are in use\./,
-    )
-    expect(session.get(visibility)).toEqual({})
   })
 })
 
@@ -427,7 +417,7 @@ describe('limits', () => {
       description: 'Stops.',
       execute: () => (controller.abort(new Error('enough')), ok('stopping')),
     })
-    const own = [defineSection({ key: 'a', title: 'A', tools: [stop] })]
+    const own = [defineSection({ key: 'a', title: 'A', template: '', tools: [stop] })]
     const { run, session } = setup([calls('stop'), says('never')], { sections: own, signal: controller.signal })
     const error = await run().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(RunAbortedError)
@@ -474,7 +464,7 @@ describe('output', () => {
   const prompt = definePrompt({
     ns: 't',
     key: 't',
-    sections: [defineSection({ key: 'a', title: 'A' })],
+    sections: [defineSection({ key: 'a', title: 'A', template: '' })],
     output: Answer,
   }).bind()
 

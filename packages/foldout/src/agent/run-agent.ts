@@ -1,12 +1,14 @@
-import { getErrorType, isInstance } from '../core/errors.ts'
-import { isThenable, swallow } from '../core/promises.ts'
+import { getErrorMessage, getErrorType, isInstance } from '../core/errors.ts'
+import { ignore } from '../core/promises.ts'
+import type { KeptSession } from '../session/stores/store.ts'
+import { holdLease } from '../session/stores/lease.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, withRunState } from './errors.ts'
 import type { AgentEvent } from './events.ts'
 import { checkAnswers } from './loop/answers.ts'
 import { beginConversation } from './loop/conversation.ts'
 import { createCore, type RunCore } from './loop/core.ts'
-import { createEventQueue } from './loop/event-queue.ts'
+import { createEventQueue, createNotifier } from './event-queue.ts'
 import { evaluate, finish, getStoredResult, restart } from './loop/run.ts'
 import type { AgentOptions, AgentResult } from './options.ts'
 
@@ -21,7 +23,7 @@ import type { AgentOptions, AgentResult } from './options.ts'
  * status // => 'completed'
  * ```
  */
-export interface AgentStream<Output> extends AsyncIterable<AgentEvent> {
+export interface AgentStream<Output> extends AsyncIterable<AgentEvent<Output>> {
   readonly result: Promise<AgentResult<Output>>
 }
 
@@ -56,12 +58,12 @@ export function streamAgent<Params, Keys extends string, Output>(
   bound: BoundPrompt<Params, Keys, Output>,
   options: AgentOptions<Keys>,
 ): AgentStream<Output> {
-  const events = createEventQueue<AgentEvent>()
-  const { result, cancel } = start(bound, options, events.push)
+  const events = createEventQueue<AgentEvent<Output>>()
+  const { result, cancel } = start(bound, options, (event) => events.push(event as AgentEvent<Output>))
   result.then(events.end, events.fail)
   const leave = async (): Promise<void> => {
     cancel(new Error('The reader left the stream before the run ended.'))
-    await result.catch(() => undefined)
+    await ignore(result, 'its result is a promise of its own')
   }
   return { result, [Symbol.asyncIterator]: () => events.iterate(leave) }
 }
@@ -128,6 +130,7 @@ async function loop(
   core: RunCore,
   onRestart: (ended: Parameters<typeof restart>[1]) => Promise<void>,
 ): Promise<AgentResult> {
+  await takeLease(core)
   checkAnswers(core)
   const stored = getStoredResult(core)
   if (stored) return stored
@@ -143,6 +146,26 @@ async function loop(
   }
 }
 
+/** Claims a stored session against runs of other processes. */
+async function takeLease(core: RunCore): Promise<void> {
+  const { session, options, signal } = core
+  const { id, store, sync } = session as Partial<KeptSession>
+  if (id === undefined || store === undefined || sync === undefined) return
+  core.check()
+  core.lease = await holdLease({
+    ...options.lease,
+    store,
+    id,
+    signal: signal.signal,
+    onLost(error) {
+      core.lost = error
+      signal.cancel(error)
+    },
+  })
+  // The other run may have gone on after the session was opened here.
+  if (core.lease.isTaken) await sync()
+}
+
 /** Runs to the end, releases the session, and attaches the run's state to errors. */
 async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): Promise<AgentResult<Output>> {
   try {
@@ -151,28 +174,26 @@ async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): P
     const error = withRunState(explain(core, thrown), core.journal.state)
     core.tell({ type: 'run/failed', errorType: getErrorType(error) })
     // The run has already failed, so errors of the store add nothing.
-    await core.journal.saved().catch(() => undefined)
+    await ignore(core.journal.saved(), 'the run has already failed')
     throw error
   } finally {
+    await releaseLease(core)
     core.release()
   }
 }
 
-/** Reports the cause that ended a run rather than its consequences. */
-function explain({ signal, journal }: RunCore, thrown: unknown): unknown {
-  const isExplained = isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)
-  return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
+async function releaseLease({ lease, tell }: RunCore): Promise<void> {
+  try {
+    await lease?.release()
+  } catch (error) {
+    // The result stands. The lease lapses by itself.
+    tell({ type: 'warning', message: `The lease of the session was not released: ${getErrorMessage(error)}` })
+  }
 }
 
-/** Notifies all listeners. Their errors and rejections are ignored. */
-function createNotifier(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
-  return (event) => {
-    push(event)
-    try {
-      const returned = options.onEvent?.(event)
-      if (isThenable(returned)) swallow(returned)
-    } catch {
-      // Watching a run must not change it.
-    }
-  }
+/** Reports the cause that ended a run rather than its consequences. */
+function explain({ signal, journal, lost }: RunCore, thrown: unknown): unknown {
+  if (lost) return lost
+  const isExplained = isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)
+  return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
 }

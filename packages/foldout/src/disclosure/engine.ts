@@ -21,6 +21,8 @@ export interface OpeningPlan {
   readonly pathsByKey: ReadonlyMap<string, readonly string[]>
   /** Whether any of these sections, or a section inside them, has tools. */
   readonly hasTools: boolean
+  /** Whether the model found a section by what it says, so it does not need to see what is beside it. */
+  readonly isFound?: boolean
 }
 
 /**
@@ -60,13 +62,28 @@ export function resolveKeys(
 }
 
 function describeUnknownSection(view: DisclosureView, key: string): string {
-  // Only folded sections can be opened, so only they are suggested.
-  const near = nearest(
-    key,
-    view.keys.filter((path) => view.state(path) === 'folded'),
-  )
+  const shown = toVisibleText(shorten(key, MAX_NAME_SHOWN))
+  const meant = view.resolveAll(key)
+  if (meant.length > 1) return `Several sections are called '${shown}'. Use one of these keys: ${meant.join(', ')}.`
+  const near = findNear(view, key)
   const hint = near.length > 0 ? ` Nearest keys: ${near.join(', ')}.` : ''
-  return `Section '${toVisibleText(shorten(key, MAX_NAME_SHOWN))}' does not exist in this prompt.${hint}`
+  return `Section '${shown}' does not exist in this prompt.${hint}`
+}
+
+const MAX_NEAR = 3
+
+/** Finds the folded sections that a key may mean; only folded sections can be opened. */
+function findNear(view: DisclosureView, key: string): readonly string[] {
+  const folded = view.keys.filter((path) => view.state(path) === 'folded')
+  // A model often writes only the last part of a path, or mistypes it.
+  const byLast = new Map<string, string[]>()
+  for (const path of folded) byLast.set(getLast(path), [...(byLast.get(getLast(path)) ?? []), path])
+  const byLastPart = nearest(getLast(key), byLast.keys(), MAX_NEAR).flatMap((last) => byLast.get(last) ?? [])
+  return [...new Set([...nearest(key, folded, MAX_NEAR), ...byLastPart])].slice(0, MAX_NEAR)
+}
+
+function getLast(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
 }
 
 /**
@@ -117,7 +134,7 @@ export function getOpening(
   const shown = new Map<string, AnyTool>()
   for (const tool of [...roots.flatMap((root) => after.toolsIn(root)), ...added]) shown.set(tool.name, tool)
   return {
-    content: roots.map((root) => after.content(root)).join('\n\n'),
+    content: roots.map((root) => after.content(root, plan.isFound ? plan.keys : undefined)).join('\n\n'),
     tools: [...shown.values()],
     opening: { keys: plan.keys, reason: plan.reason, paths, tools: added, halts: options.halts },
   }

@@ -66,11 +66,29 @@ export function describeOpened({ keys, tools }: { readonly keys: readonly string
   return tools ? `${text}, and ${whose.toLowerCase()} tools are in your tool list.` : `${text}.`
 }
 
+/** Describes sections that a new render opens, and names the tools that can be called then. */
+export function describeRestart(keys: readonly string[], tools: readonly AnyTool[]): string {
+  return [describeOpened({ keys, tools: tools.length > 0 }), describeCallable(tools)].filter(Boolean).join(' ')
+}
+
 /** Tells the model about sections that the application opened or changed between two of its replies. */
 export function describeNews(text: string): string {
   return `Your instructions have changed. These sections now read:
 
 ${text}`
+}
+
+/**
+ * Shows the model the sections that were opened ahead for its user's message.
+ *
+ * @example
+ * ```ts
+ * describeAhead('# Refunds\n\nWithin 30 days.', []).startsWith('These sections') // => true
+ * ```
+ */
+export function describeAhead(text: string, tools: readonly AnyTool[]): string {
+  const shown = `These sections of your instructions are open now:\n\n${text}`
+  return tools.length === 0 ? shown : `${shown}\n\n${describeCallable(tools)}`
 }
 
 /** Describes to the model which sections it has to ask for again. */
@@ -82,6 +100,15 @@ export function describeLeft(keys: readonly string[]): string {
 export function describeWaiting(keys: readonly string[]): string {
   const verb = keys.length === 1 ? 'opens' : 'open'
   return `Requested: ${keys.join(', ')}, which ${verb} as soon as you reply without opening more.`
+}
+
+/** Where a model finds the text of an open section. */
+export type OpenPlace = 'system' | 'conversation'
+
+/** Tells a model that asks for an open section where it has its text. */
+export function describeOpen(place: OpenPlace): string {
+  const where = place === 'system' ? 'in the system prompt' : 'above, where it was opened'
+  return `Section is already expanded. Its text is ${where}.`
 }
 
 /** Formats the line below a section's text that names the callable tools; empty if there are none. */

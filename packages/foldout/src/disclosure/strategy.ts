@@ -1,3 +1,4 @@
+import type { SectionText } from '../find/section-text.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
@@ -35,19 +36,26 @@ export interface DisclosureView {
   readonly tools: readonly AnyTool[]
   /** The paths of all enabled sections, open or folded. */
   readonly keys: readonly string[]
+  /** What every section says, enabled or not. All renders of a prompt share the list. */
+  readonly texts: readonly SectionText[]
   /**
    * `'full'` if the section is shown in full, `'folded'` if it or a section around it is folded, `undefined` if it does
    * not exist or is disabled.
    */
   state(path: string): 'full' | 'folded' | undefined
   hasTools(path: string): boolean
-  /** Returns the text of a section by itself, as far as it is open: it starts at `# Title` and has no numbers. */
-  content(path: string): string
+  /**
+   * Returns the text of a section by itself, as far as it is open: it starts at `# Title` and has no numbers. With
+   * `within`, it leaves out folded sections that are not at or below one of these paths.
+   */
+  content(path: string, within?: readonly string[]): string
   /**
    * Finds a section by its path, number, title or heading, and returns its path; `undefined` if no section or several
    * sections match.
    */
   resolve(key: string): string | undefined
+  /** Finds all sections that a key may mean, as `resolve` does: several, if they have the same title. */
+  resolveAll(key: string): readonly string[]
   /** Finds a tool of any enabled section, open or folded, by its name. */
   findTool(name: string): AnyTool | undefined
   /** The tools of the open sections at or below a path. */
@@ -116,6 +124,11 @@ export interface DisclosureStrategy {
   readonly toolNames: readonly string[]
   /** Whether each summary also says what opening it costs. */
   readonly showCost: boolean
+  /**
+   * Says how to open sections of a large prompt, of which only headings, names or a count are shown. Without it, every
+   * folded section shows its summary.
+   */
+  readonly contentsHint?: string
   /** The last line of a summary. */
   suffix(section: FoldedSection): string
   /** Throws if the strategy cannot work with a view that has folded sections. */

@@ -17,3 +17,8 @@ function describeWithChildren({ path, childKeys }: FoldedSection, tool: string):
     ? `[This section is summarized. To view full content, call \`${tool}\` with key "${path}".]`
     : `[This section is summarized. Call \`${tool}\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
 }
+
+/** Says how to open one of many sections, of which the model sees only headings, names or a count. */
+export function describeHowToFind(tool: string): string {
+  return `Call \`${tool}\` with a key, or with a \`query\` to find what you need by what it says.`
+}

@@ -2,8 +2,9 @@ import { fromJsonSchema, type JsonSchema, type ToolSchema } from '../core/schema
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 import { getOpening, planOpening, resolveKeys, type OpeningPlan } from './engine.ts'
+import { answerQuery, isSearchable } from './find-sections.ts'
 import { MAX_REASON } from './limits.ts'
-import { describeCallable, describeOpened } from './opening.ts'
+import { describeCallable, describeRestart } from './opening.ts'
 import type { DisclosureView, OpeningCall, OpeningRequest } from './strategy.ts'
 
 export const READ_SECTION = 'read_section'
@@ -23,6 +24,43 @@ const readSectionParams = createParams<{ readonly section_key: string }>({
   needed: ['section_key'],
 })
 
+/** For prompts with many sections, of which the model does not see all keys. */
+const findSectionParams = createParams<{ readonly section_key?: string; readonly query?: string }>({
+  properties: {
+    section_key: {
+      type: 'string',
+      description: "Key of the section to read, such as 'parent.child'. Empty if you give a query.",
+    },
+    query: {
+      type: 'string',
+      description:
+        'What you need to know, in a few words, or the name of a tool. Finds the sections that say it. Empty if you give a key.',
+    },
+  },
+  needed: [],
+})
+
+const findSectionsParams = createParams<{
+  readonly section_keys?: readonly string[]
+  readonly query?: string
+  readonly reason?: string
+}>({
+  properties: {
+    section_keys: {
+      type: 'array',
+      items: { type: 'string' },
+      description: "Section keys to open, such as 'parent.child'. Empty if you give a query.",
+    },
+    query: {
+      type: 'string',
+      description:
+        'What you need to know, in a few words, or the name of a tool. Finds the sections that say it. Empty if you give keys.',
+    },
+    reason: { type: 'string', description: 'Why you need them, in a few words' },
+  },
+  needed: [],
+})
+
 const openSectionsParams = createParams<{ readonly section_keys: readonly string[]; readonly reason?: string }>({
   properties: {
     section_keys: {
@@ -33,7 +71,8 @@ const openSectionsParams = createParams<{ readonly section_keys: readonly string
     },
     reason: {
       type: 'string',
-      description: 'Why you need them, in a few words',
+      description:
+        "Brief explanation of why these sections need to be expanded. Helps the caller understand the model's information needs.",
     },
   },
   needed: ['section_keys'],
@@ -72,41 +111,87 @@ const openSectionsDefinition = defineTool({
   execute: failWithoutPrompt,
 })
 
+const findSectionDefinition = defineTool({
+  name: READ_SECTION,
+  description:
+    'Read the full content of a summarized section and get its tools, by its key or by a query for what it says. Do this before you say that something cannot be done.',
+  params: findSectionParams,
+  execute: failWithoutPrompt,
+})
+const findSectionsDefinition = defineTool({
+  name: OPEN_SECTIONS,
+  description: 'Open summarized sections to view their full content, by their keys or by a query for what they say.',
+  params: findSectionsParams,
+  execute: failWithoutPrompt,
+})
+
 function failWithoutPrompt(): ToolResult {
   return fail('This tool does not belong to a prompt.')
 }
 
 /**
  * Answers with a section's text. The section's tools are added to the conversation, or the run restarts if that is not
- * possible.
+ * possible. In a prompt with many sections, it also finds sections by what they say.
  */
 export function readSectionTool(offered: DisclosureView): AnyTool {
-  const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) => {
-    const view = offered.at(context.session)
-    const resolved = resolveKeys(view, [given], { takesFull: true })
-    if ('fault' in resolved) return resolved.fault
-    const [key = given] = resolved.keys
-    if (view.state(key) === 'full') {
-      const content = view.content(key)
-      return ok(`Section is already expanded.\n\n${content}`, { content })
-    }
-    return answerInPlace(view, planOpening(view, resolved.keys, ''))
-  }
+  if (isSearchable(offered)) return findSectionTool(offered)
+  const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) =>
+    readByKey(offered.at(context.session), given)
   return Object.freeze({ ...readSectionDefinition, execute })
 }
 
-/** Opens several sections at once; `answer` decides how. */
-export function openSectionsTool(
-  offered: DisclosureView,
-  answer: (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>,
-): AnyTool {
-  const execute: (typeof openSectionsDefinition)['execute'] = ({ section_keys: given, reason = '' }, context) => {
+function findSectionTool(offered: DisclosureView): AnyTool {
+  const execute: (typeof findSectionDefinition)['execute'] = ({ section_key: given = '', query = '' }, context) => {
     const view = offered.at(context.session)
-    const resolved = resolveKeys(view, given, { takesFull: false })
-    if ('fault' in resolved) return resolved.fault
-    return answer(planOpening(view, resolved.keys, reason), view, context)
+    if (given !== '' || query === '') return readByKey(view, given)
+    return answerQuery(view, { query, tool: READ_SECTION, open: (plan) => answerInPlace(view, plan) })
   }
+  return Object.freeze({ ...findSectionDefinition, execute })
+}
+
+function readByKey(view: DisclosureView, given: string): ToolResult {
+  const resolved = resolveKeys(view, [given], { takesFull: true })
+  if ('fault' in resolved) return resolved.fault
+  const [key = given] = resolved.keys
+  if (view.state(key) === 'full') {
+    const content = view.content(key)
+    return ok(`Section is already expanded.\n\n${content}`, { content })
+  }
+  return answerInPlace(view, planOpening(view, resolved.keys, ''))
+}
+
+type Answer = (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>
+
+/** Opens several sections at once; `answer` decides how. In a prompt with many sections, it also finds them. */
+export function openSectionsTool(offered: DisclosureView, answer: Answer): AnyTool {
+  if (isSearchable(offered)) return findSectionsTool(offered, answer)
+  const execute: (typeof openSectionsDefinition)['execute'] = ({ section_keys: given, reason = '' }, context) =>
+    openByKeys(offered.at(context.session), { given, reason, context, answer })
   return Object.freeze({ ...openSectionsDefinition, execute })
+}
+
+function findSectionsTool(offered: DisclosureView, answer: Answer): AnyTool {
+  const execute: (typeof findSectionsDefinition)['execute'] = (input, context) => {
+    const { section_keys: given = [], query = '', reason = '' } = input
+    const view = offered.at(context.session)
+    if (given.length > 0 || query === '') return openByKeys(view, { given, reason, context, answer })
+    return answerQuery(view, { query, tool: OPEN_SECTIONS, open: (plan) => answer(plan, view, context) })
+  }
+  return Object.freeze({ ...findSectionsDefinition, execute })
+}
+
+function openByKeys(
+  view: DisclosureView,
+  asked: {
+    readonly given: readonly string[]
+    readonly reason: string
+    readonly context: ToolContext
+    readonly answer: Answer
+  },
+): ToolResult | Promise<ToolResult> {
+  const resolved = resolveKeys(view, asked.given, { takesFull: false })
+  if ('fault' in resolved) return resolved.fault
+  return asked.answer(planOpening(view, resolved.keys, asked.reason), view, asked.context)
 }
 
 /**
@@ -136,7 +221,7 @@ export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResu
  */
 export function answerByRestart(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { opening } = getOpening(view, plan, { halts: true })
-  return { ...ok(describeOpened({ keys: plan.keys, tools: opening.tools.length > 0 })), opening }
+  return { ...ok(describeRestart(plan.keys, opening.tools)), opening }
 }
 
 /** The `read_section` call for one section. */

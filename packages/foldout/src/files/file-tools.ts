@@ -1,3 +1,4 @@
+import { ignore } from '../core/promises.ts'
 import { cutText, formatCount } from '../core/text.ts'
 import { defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
 import type { Filesystem, LineExcerpt } from './filesystem.ts'
@@ -83,7 +84,7 @@ const readTool = defineFileTool<{ readonly path: string; readonly start_line?: n
       first,
       maxLines: MAX_READ_LINES,
       maxBytes: MAX_READ_CHARACTERS,
-      ...(end === undefined ? {} : { last: end }),
+      ...(end !== undefined && { last: end }),
     }
     return showExcerpt(path, first, end, await files.readLines(path, range))
   },
@@ -230,9 +231,6 @@ const edits = new WeakMap<Filesystem, Promise<unknown>>()
  */
 function inTurn<Value>(files: Filesystem, work: () => Promise<Value>): Promise<Value> {
   const done = (edits.get(files) ?? Promise.resolve()).then(work)
-  edits.set(
-    files,
-    done.catch(() => undefined),
-  )
+  edits.set(files, ignore(done, 'the caller is told'))
   return done
 }

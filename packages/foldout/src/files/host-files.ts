@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readlink, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { ignore } from '../core/promises.ts'
 import { retryIfInUse } from '../core/in-use.ts'
 import { FilesystemError, type LineExcerpt, type LineRange } from './filesystem.ts'
 import { isFolder, notText, tooLarge } from './filesystem-faults.ts'
@@ -70,7 +71,7 @@ async function withFile<Value>(
 /** Linux reports the location of an open file, which reveals whether a folder on its path was replaced with a link. */
 async function refuseOutside(file: FileHandle, { top, path }: HostPlace): Promise<void> {
   if (process.platform !== 'linux') return
-  const where = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined)
+  const where = await ignore(readlink(`/proc/self/fd/${file.fd}`), 'some systems have no /proc')
   if (where !== undefined && !isWithin(top, where)) throw leadsOut(path)
 }
 
@@ -125,7 +126,7 @@ class LineCollector {
       decodeLine(path, bytes, index === 0 && this.cutLineBytes !== undefined),
     )
     const total = this.number - 1
-    return { lines, total, ...(this.cutLineBytes === undefined ? {} : { cutLineBytes: this.cutLineBytes }) }
+    return { lines, total, ...(this.cutLineBytes !== undefined && { cutLineBytes: this.cutLineBytes }) }
   }
 
   private get isWanted(): boolean {

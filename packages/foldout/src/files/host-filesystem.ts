@@ -1,6 +1,7 @@
 import { realpathSync, statSync, type Stats } from 'node:fs'
 import { access, constants, lstat, mkdir, readdir, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { ignore } from '../core/promises.ts'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { belowFile, couldNotBe, isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.ts'
 import {
@@ -78,7 +79,7 @@ class HostFolder {
       const path = childPath(folder, name)
       if (TEMPORARY_NAME.test(name) || !isNameable(path)) return
       // Entries that cannot be examined, such as a link that leads out, are left out.
-      const entry = await this.entryAt(join(real, name), path).catch(() => undefined)
+      const entry = await ignore(this.entryAt(join(real, name), path), 'an entry that cannot be examined is left out')
       if (entry) entries.push(entry)
     }
     const names = await readdir(real)
@@ -99,7 +100,7 @@ class HostFolder {
 
   private change(work: () => Promise<void>): Promise<void> {
     const done = this.changing.then(work)
-    this.changing = done.catch(() => undefined)
+    this.changing = ignore(done, 'the caller is told')
     return done
   }
 

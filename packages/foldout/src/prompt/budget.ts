@@ -1,3 +1,6 @@
+import { describeGiven } from '../core/check-number.ts'
+import { FoldoutError, type ErrorCode } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { getAncestors } from '../core/text.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
@@ -17,6 +20,14 @@ import type { Slot } from './render/registry.ts'
 export interface TokenBudget {
   /** The maximum number of tokens for text and tool definitions together. */
   readonly tokens: number
+}
+
+/** Rejects a budget that is not a number of tokens. No prompt would exceed it, so it would be no budget at all. */
+export function checkBudget(budget: unknown, code: ErrorCode): void {
+  if (budget === undefined) return
+  const tokens = isPlainObject(budget) ? budget['tokens'] : undefined
+  if (Number.isFinite(tokens) && (tokens as number) >= 0) return
+  throw new FoldoutError(code, `budget.tokens is ${describeGiven(tokens)}. Pass a number of tokens, 0 or more.`)
 }
 
 /**

@@ -9,3 +9,6 @@ export const MAX_OUTPUT_CANDIDATES = 1_000
 
 /** The maximum number of problems of one kind that are collected from an answer. */
 export const MAX_OUTPUT_PROBLEMS = 1_000
+
+/** How many tokens the summaries of the folded sections of a prompt with many sections may have together. */
+export const MAX_CONTENTS_TOKENS = 2_000

@@ -1,3 +1,4 @@
+import { ignore } from '../core/promises.ts'
 import { FoldoutError, getErrorMessage, PromptValidationError } from '../core/errors.ts'
 import { findJson, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
 import { deepFreeze, isPlainObject } from '../core/json/json.ts'
@@ -220,7 +221,7 @@ function validate(schema: ToolSchema, value: unknown): StandardSchemaV1.Result<u
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result
   // Nothing awaits the promise, so its rejection must not crash the process.
-  result.catch(() => {})
+  void ignore(result, 'the error below says what is wrong')
   throw new PromptValidationError(
     'The output schema validates asynchronously, but answers are parsed synchronously. Remove its asynchronous checks, and run them on the parsed value.',
   )

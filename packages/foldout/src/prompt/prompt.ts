@@ -1,4 +1,5 @@
 import { PromptValidationError } from '../core/errors.ts'
+import type { FoldPrice } from '../core/price/fold.ts'
 import type { JsonSchema, ToolSchema } from '../core/schema/schema.ts'
 import { KEY_PATTERN } from '../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
@@ -7,7 +8,7 @@ import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import { DISCLOSURE_TOOL_NAMES } from '../disclosure/tools.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../session/visibility.ts'
-import type { TokenBudget } from './budget.ts'
+import { checkBudget, type TokenBudget } from './budget.ts'
 import { describePrompt, type PromptDescriptor } from './overrides/descriptor.ts'
 import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
 import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides/overrides.ts'
@@ -159,6 +160,8 @@ export interface RenderOptions<Keys extends string = string> {
   readonly disclosure?: DisclosureStrategy
   readonly counter?: TokenCounter
   readonly budget?: TokenBudget
+  /** What decides about sections with `visibility: 'auto'`. `runAgent` takes it from the adapter and `perHour`. */
+  readonly price?: FoldPrice
   /** The deadline of the run, passed on to tools and adapters. */
   readonly deadline?: Date
 }
@@ -192,6 +195,7 @@ export function definePrompt<
   }
   const reserved = [...new Set([...DISCLOSURE_TOOL_NAMES, ...(options.disclosure?.toolNames ?? [])])]
   const registry = createRegistry(options.sections, options.heading ?? formatNumberedHeading, reserved)
+  checkBudget(options.budget, 'prompt-invalid')
   const descriptor = once(() => describePrompt(ns, key, registry))
   const prompt: Prompt<FlatValues> = Object.freeze({
     ns,
@@ -245,10 +249,12 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
     prompt: definition.prompt,
     bind: (more: FlatValues) => bindPrompt(definition, { ...flat, ...more }),
     render(options: RenderOptions = {}) {
+      checkBudget(options.budget, 'prompt-render')
       const renderer = rendererFor(definition, values, options, last?.renderer)
       const request = {
         asked: options.visibility ? withoutUndefined(options.visibility) : NOTHING_ASKED,
         budget: options.budget ?? definition.budget,
+        price: options.price ?? NO_PRICE,
       }
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
@@ -263,6 +269,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
   })
 }
 
+const NO_PRICE: FoldPrice = Object.freeze({})
 const NOTHING_ASKED: VisibilityOverrides = Object.freeze({})
 
 function withoutUndefined(asked: Readonly<Record<string, Visibility | undefined>>): VisibilityOverrides {

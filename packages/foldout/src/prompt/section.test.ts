@@ -20,7 +20,7 @@ const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, 
 
 describe('keys and paths', () => {
   it.each(['Task', '_private', 'a.b', '', 'a b', 'é', 'a'.repeat(65), '-a'])('R3 rejects the key %j', (key) => {
-    expect(() => defineSection({ key, title: 'T' })).toThrow(PromptValidationError)
+    expect(() => defineSection({ key, title: 'T', template: '' })).toThrow(PromptValidationError)
     expect(() => definePrompt({ ns: 'ok', key, sections: [] })).toThrow(PromptValidationError)
   })
 
@@ -33,12 +33,15 @@ describe('keys and paths', () => {
   })
 
   it('R3 joins paths with dots and rejects two siblings with the same key', () => {
-    const twice = () => [defineSection({ key: 'a', title: 'One' }), defineSection({ key: 'a', title: 'Two' })]
+    const twice = () => [
+      defineSection({ key: 'a', title: 'One', template: '' }),
+      defineSection({ key: 'a', title: 'Two', template: '' }),
+    ]
     expect(() => prompt(...twice())).toThrow("Two sections have the path 'a'.")
     expect(() => prompt(defineSection({ key: 'top', title: 'T', children: twice() }))).toThrow(
       "Two sections have the path 'top.a'.",
     )
-    const same = defineSection({ key: 'a', title: 'A' })
+    const same = defineSection({ key: 'a', title: 'A', template: '' })
     const fine = prompt(
       defineSection({ key: 'x', title: 'X', children: [same] }),
       defineSection({ key: 'y', title: 'Y', children: [same] }),
@@ -78,7 +81,7 @@ describe('keys and paths', () => {
   it('one section in two prompts keeps its definition and gets its own number and values in each', () => {
     const shared = defineSection({ key: 'shared', title: 'Shared', template: 'Hello ${name}' })
     const first = prompt(shared).bind({ name: 'Ada' })
-    const second = prompt(defineSection({ key: 'a', title: 'A' }), shared).bind({ name: 'Bob' })
+    const second = prompt(defineSection({ key: 'a', title: 'A', template: '' }), shared).bind({ name: 'Bob' })
     expect(first.render().text).toBe('## 1 Shared\n\nHello Ada')
     expect(second.render().text).toBe('## 1 A\n\n## 2 Shared\n\nHello Bob')
     expect(first.render().text).toBe('## 1 Shared\n\nHello Ada')
@@ -96,10 +99,12 @@ describe('definitions', () => {
   })
 
   it('R1 R6 a folded section needs a summary, and visibility is full or summary', () => {
-    expect(() => defineSection({ key: 'a', title: 'A', visibility: 'summary' })).toThrow(
+    expect(() => defineSection({ key: 'a', title: 'A', template: '', visibility: 'summary' })).toThrow(
       "Section 'a': it is folded but has no summary.",
     )
-    expect(() => defineSection({ key: 'a', title: 'A', visibility: 'ful' as never })).toThrow("its visibility is 'ful'")
+    expect(() => defineSection({ key: 'a', title: 'A', template: '', visibility: 'ful' as never })).toThrow(
+      "its visibility is 'ful'",
+    )
   })
 
   it('R5 an unknown placeholder is rejected with path and name when the prompt is defined', () => {
@@ -118,6 +123,7 @@ describe('definitions', () => {
     const badSummary = defineSection({
       key: 'bad',
       title: 'Bad',
+      template: '',
       params: type({ a: 'string' }),
       summary: widened('${b}'),
     })
@@ -125,23 +131,23 @@ describe('definitions', () => {
   })
 
   it('R27 a custom suffix may contain only the section key', () => {
-    expect(() => defineSection({ key: 'a', title: 'A', summary: 's', summarySuffix: 'Read ${other}' })).toThrow(
-      'it can only contain ${section_key}',
-    )
+    expect(() =>
+      defineSection({ key: 'a', title: 'A', template: '', summary: 's', summarySuffix: 'Read ${other}' }),
+    ).toThrow('it can only contain ${section_key}')
   })
 
   it('R11 two tools with the same name are rejected, naming both paths', () => {
-    const one = defineSection({ key: 'one', title: 'One', tools: [tool('look')] })
+    const one = defineSection({ key: 'one', title: 'One', template: '', tools: [tool('look')] })
     const two = defineSection({
       key: 'two',
       title: 'Two',
-      children: [defineSection({ key: 'in', title: 'In', tools: [tool('look')] })],
+      children: [defineSection({ key: 'in', title: 'In', template: '', tools: [tool('look')] })],
     })
     expect(() => prompt(one, two)).toThrow("Two tools are named 'look', in section 'one' and in section 'two.in'.")
   })
 
   it.each(['read_section', 'open_sections'])('R11 a tool cannot be named %s', (name) => {
-    expect(() => prompt(defineSection({ key: 'a', title: 'A', tools: [tool(name)] }))).toThrow(
+    expect(() => prompt(defineSection({ key: 'a', title: 'A', template: '', tools: [tool(name)] }))).toThrow(
       `Tool '${name}' of section 'a' has the name of a disclosure tool`,
     )
   })

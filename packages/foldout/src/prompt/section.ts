@@ -1,3 +1,4 @@
+import { describeGiven } from '../core/check-number.ts'
 import { PromptValidationError } from '../core/errors.ts'
 import { isStandardSchema, type InputOf, type OutputOf, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { parseTemplate, type CheckedTemplate, type InferredParams, type Template } from '../core/template.ts'
@@ -74,7 +75,8 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly summary: Template | undefined
   readonly summarySuffix: Template | undefined
   readonly params: StandardSchemaV1 | undefined
-  readonly visibility: Selector<never, Visibility>
+  readonly visibility: Selector<never, Visibility> | 'auto'
+  readonly need: number | undefined
   readonly enabled: Selector<never, boolean>
   readonly tools: readonly AnyTool[]
   readonly toolsOnDemand: ToolsOnDemand | undefined
@@ -139,17 +141,28 @@ type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams
  *
  * @example
  * ```ts
- * const options: SectionOptions<'terms', undefined, string, string, []> = {
+ * const options = {
  *   key: 'terms',
  *   title: 'Terms',
  *   template: 'Orders can be returned within 30 days.',
  *   summary: 'When orders can be returned.',
  *   visibility: 'summary',
- * }
+ * } satisfies SectionOptions<'terms', undefined, string, string, []>
  * const terms = defineSection(options)
  * ```
  */
-export interface SectionOptions<
+export type SectionOptions<
+  Key extends string,
+  Schema extends StandardSchemaV1 | undefined,
+  Body,
+  Summary,
+  Children extends readonly AnySection[],
+> = SectionFields<Key, Schema, Body, Summary, Children> & SectionBody
+
+/** What a section shows when it is open: the sections in it, what a function renders, or a template. */
+type SectionBody = { readonly children: unknown } | { readonly render: unknown } | { readonly template: unknown }
+
+interface SectionFields<
   Key extends string,
   Schema extends StandardSchemaV1 | undefined,
   Body,
@@ -161,7 +174,7 @@ export interface SectionOptions<
   readonly title: string
   /** The values that the section needs, as any Standard Schema. Default: the placeholders of the template and the summary. */
   readonly params?: Schema
-  /** The body: `${name}` is replaced with a value, `$${` with a literal `${`. Default: no body, only the heading. */
+  /** The body: `${name}` is replaced with a value, `$${` with a literal `${`. Only a section with children may have no body. */
   readonly template?: TemplateOption<Body, Schema>
   /** Renders the body, instead of a template. */
   readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
@@ -172,8 +185,13 @@ export interface SectionOptions<
    * path.
    */
   readonly summarySuffix?: string
-  /** Whether the section starts open (`'full'`) or folded (`'summary'`). Default `'full'`. */
-  readonly visibility?: Selector<OwnOutput<Schema, Body | Summary>, Visibility>
+  /**
+   * Whether the section starts open (`'full'`) or folded (`'summary'`), or is folded where that is cheaper (`'auto'`):
+   * by the model's cache, the traffic and `need`. Default `'full'`.
+   */
+  readonly visibility?: Selector<OwnOutput<Schema, Body | Summary>, Visibility> | 'auto'
+  /** For `'auto'`: the share of conversations that need the section, from 0 to 1. Default 0.2. */
+  readonly need?: number
   /** Whether the section exists at all. Default true. */
   readonly enabled?: Selector<OwnOutput<Schema, Body | Summary>, boolean>
   /** Tools offered to the model while the section is open. */
@@ -231,10 +249,13 @@ export function defineSection<
       'its params are not a Standard Schema. Use a schema from zod, valibot, arktype or a similar library, or defineParams().',
     )
   }
-  if (typeof visibility !== 'function' && !isVisibility(visibility))
-    invalid(`its visibility is '${String(visibility)}'. Use 'full' or 'summary'.`)
-  if (visibility === 'summary' && options.summary === undefined)
-    invalid("it is folded but has no summary. Give it a `summary`, or leave out visibility: 'summary'.")
+  if (typeof visibility !== 'function' && visibility !== 'auto' && !isVisibility(visibility))
+    invalid(`its visibility is '${String(visibility)}'. Use 'full', 'summary' or 'auto'.`)
+  if ((visibility === 'summary' || visibility === 'auto') && options.summary === undefined)
+    invalid(`it is folded but has no summary. Give it a \`summary\`, or leave out visibility: '${visibility}'.`)
+  const { need } = options
+  if (need !== undefined && !(need >= 0 && need <= 1))
+    invalid(`its need is ${describeGiven(need)}. Pass a share from 0 to 1.`)
   const summarySuffix = options.summarySuffix === undefined ? undefined : parseTemplate(options.summarySuffix)
   const foreign = summarySuffix?.names.find((name) => name !== 'section_key')
   if (foreign !== undefined)
@@ -249,6 +270,7 @@ export function defineSection<
     summarySuffix,
     params: options.params,
     visibility,
+    need,
     enabled,
     tools: options.tools?.length ? Object.freeze([...options.tools]) : NO_TOOLS,
     toolsOnDemand: options.toolsOnDemand,

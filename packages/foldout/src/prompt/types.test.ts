@@ -46,7 +46,11 @@ describe('types', () => {
   })
 
   it('R8 a prompt without values needs none to bind', () => {
-    const prompt = definePrompt({ ns: 't', key: 't', sections: [defineSection({ key: 'a', title: 'A' })] })
+    const prompt = definePrompt({
+      ns: 't',
+      key: 't',
+      sections: [defineSection({ key: 'a', title: 'A', template: '' })],
+    })
     expectTypeOf(prompt.bind).toBeCallableWith()
   })
 
@@ -113,7 +117,7 @@ describe('types', () => {
   })
 
   it('R12 R17 the output of a render follows the prompt', () => {
-    const sections = [defineSection({ key: 'a', title: 'A' })]
+    const sections = [defineSection({ key: 'a', title: 'A', template: '' })]
     const plain = definePrompt({ ns: 't', key: 't', sections })
     expectTypeOf(plain.bind().render().output).toEqualTypeOf<undefined>()
     const raw = definePrompt({ ns: 't', key: 't', sections, output: { type: 'object' } })

@@ -1,3 +1,4 @@
+import { ignore } from '../core/promises.ts'
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
 import { describeIssues, issueKeys, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { isPrintable, getKind } from '../core/template.ts'
@@ -69,7 +70,7 @@ function parse(slot: Slot, params: StandardSchemaV1, flat: FlatValues): Parsed {
   // A strict schema would reject the other sections' values.
   const result = params['~standard'].validate(slot.inputNames ? pick(flat, slot.inputNames) : { ...flat })
   if (result instanceof Promise) {
-    result.catch(() => undefined)
+    void ignore(result, 'the error below says what is wrong')
     throw new PromptValidationError(
       `Section '${slot.path}': its params schema validates asynchronously, but rendering is synchronous. Use a synchronous schema.`,
       { path: slot.path },

@@ -1,5 +1,5 @@
 import { FoldoutError } from '../core/errors.ts'
-import { isThenable, swallow } from '../core/promises.ts'
+import { ignore, isThenable } from '../core/promises.ts'
 import { shorten } from '../core/text.ts'
 import type { Event } from './event.ts'
 import { freezeChanges } from './freeze.ts'
@@ -57,7 +57,7 @@ export function computeState(answer: Answer, before: unknown, payload: unknown):
   const after = answer.reduce(before, payload as never)
   if (after === before) return before
   if (isThenable(after)) {
-    swallow(after)
+    void ignore(after, 'the error below says what is wrong')
     throw new TypeError(
       'its reducer returned a promise. Reducers are synchronous: await first, then dispatch the result.',
     )

@@ -5,6 +5,7 @@ import { defineLog } from './log.ts'
 import { createSession, DispatchError, type Listener, type Session } from './session.ts'
 import { defineSlice } from './slice.ts'
 import { visibility } from './visibility.ts'
+import { takeTurns } from '../../../../test/turns.ts'
 
 const pinged = defineEvent<number>()('test/pinged')
 const ponged = defineEvent<number>()('test/ponged')
@@ -437,7 +438,7 @@ describe('a reducer or listener that is async', () => {
       thenable: () => ({ then: (_: unknown, no: () => void) => no() }) as never,
     },
   })
-  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+  const settle = (): Promise<void> => takeTurns(5)
 
   it('R21 does not turn a promise into state', async () => {
     const session = createSession({ slices: [later] })

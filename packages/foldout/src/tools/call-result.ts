@@ -53,7 +53,7 @@ export function toToolResult(answer: CallResult): ToolResult {
   const message = describeContent(content, answer.structuredContent)
   if (answer.isError === true) return { ...fail(message), answer }
   const images = content.flatMap(toImages)
-  return { ...ok(message, answer), ...(images.length > 0 ? { images } : {}), answer }
+  return { ...ok(message, answer), ...(images.length > 0 && { images }), answer }
 }
 
 /**

@@ -1,8 +1,9 @@
-import { getErrorMessage, getErrorType } from '../core/errors.ts'
+import { getErrorType } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import { describeUnapproved, hashCall } from './approval.ts'
+import { describeThrown, isMistake, type ThrownByTool } from './thrown.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
 /**
@@ -55,6 +56,7 @@ export async function executeTool(
     validate: () => checkArguments(tool, args ?? {}),
     describeFault: options.describeFault ?? ((issues) => describeFault(name, tool, issues)),
     run: (checked) => tool.execute(checked, inner),
+    ...(context.onToolError && { onThrown: createThrownHandler(name, context) }),
     async approve(checked) {
       const refusal = await options.approve?.()
       if (refusal || !tool.needsApproval) return refusal
@@ -68,7 +70,7 @@ export async function executeTool(
       // Throws if another call has changed a file that this call read and changed.
       files?.commit()
     } catch (error) {
-      result = fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
+      result = fail(describeThrown(name, error))
     }
   }
   if (!result.ok) {
@@ -79,6 +81,22 @@ export async function executeTool(
   }
   options.onSettled?.(result)
   return result
+}
+
+/** Creates the function that reports what a tool has thrown. What it throws itself does not matter. */
+export function createThrownHandler(
+  tool: string,
+  { callId, onToolError }: Pick<ToolContext, 'callId' | 'onToolError'>,
+): (error: unknown) => string | undefined {
+  return (error) => {
+    const thrown: ThrownByTool = { tool, ...(callId !== undefined && { callId }), error, isMistake: isMistake(error) }
+    try {
+      const message: unknown = onToolError?.(thrown)
+      return typeof message === 'string' ? message : undefined
+    } catch {
+      return undefined
+    }
+  }
 }
 
 /**
@@ -103,6 +121,8 @@ export interface CallSteps {
   /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
   approve?(checked: unknown): Promise<ToolFailure | undefined>
   run(checked: unknown): unknown
+  /** Called with what was thrown. May return the message for the model. */
+  onThrown?(error: unknown): string | undefined
   /** Turns what `run` returned into a result. Without it, `run` returns one. */
   toResult?(returned: unknown): ToolResult
 }
@@ -141,9 +161,12 @@ async function runSteps(steps: CallSteps): Promise<ToolResult> {
     const returned = await steps.run(checked.value)
     const result = steps.toResult ? steps.toResult(returned) : returned
     const fault = findResultFault(result)
-    return fault === undefined ? (result as ToolResult) : fail(`Tool '${name}' failed: ${fault}`)
+    if (fault === undefined) return result as ToolResult
+    const message = `Tool '${name}' failed: ${fault}`
+    return fail(steps.onThrown?.(new TypeError(`Cannot read the result of the tool: ${fault}`)) ?? message)
   } catch (error) {
-    return signal?.aborted ? createAborted(name, signal) : fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
+    if (signal?.aborted) return createAborted(name, signal)
+    return fail(steps.onThrown?.(error) ?? describeThrown(name, error))
   }
 }
 

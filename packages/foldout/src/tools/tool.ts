@@ -1,3 +1,4 @@
+import type { ThrownByTool } from './thrown.ts'
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { deepFreeze } from '../core/json/json.ts'
 import {
@@ -72,6 +73,8 @@ export interface ToolContext {
   readonly filesystem: Filesystem | undefined
   /** The prompt as the model last saw it. */
   readonly prompt: PromptView | undefined
+  /** Called with what the tool throws, also by a tool that runs this one. May return the message for the model. */
+  readonly onToolError?: (thrown: ThrownByTool) => string | undefined
 }
 
 /**

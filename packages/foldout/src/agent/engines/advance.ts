@@ -21,7 +21,7 @@ export async function advance(
 ): Promise<Outcome> {
   for (;;) {
     try {
-      const session = await claim(options, id, machine)
+      const session = options.engine.isExclusive ? await claim(options, id, machine) : await openRun(options, id)
       const { status } = session.get(agentRun)
       if (status === 'completed' || status === 'cancelled') return status
       if (status === 'stopped' && wokenBy === undefined) return status
@@ -58,9 +58,11 @@ async function goOn(
   { wokenBy, signal }: { readonly wokenBy: RunSignal | undefined; readonly signal: AbortSignal },
 ): Promise<Outcome> {
   const bound = (await bindPrompt({ prompt }, session.id)) as BoundPrompt<unknown>
+  // An exclusive engine has given the run to this machine; the one before it can write no more.
+  const lease = options.engine.isExclusive ? { lease: { ...options.lease, ifHeld: 'take' as const } } : {}
   const go = async (answer: ApprovalAnswer | undefined): Promise<Outcome> => {
     const given = answer ? { approvals: [answer] } : {}
-    return (await runAgent(bound, { ...options, ...given, session, signal })).status
+    return (await runAgent(bound, { ...options, ...given, ...lease, session, signal })).status
   }
   const answer = findAnswer(session.get(agentRun), wokenBy)
   try {

@@ -123,6 +123,12 @@ export interface RunStatus {
  */
 export interface RunEngine {
   readonly name: string
+  /**
+   * Whether the engine itself makes sure, across all machines, that one machine at a time works on a run. Then a machine
+   * takes a run from the one before it without waiting. Otherwise, a run is taken over only when the lease of its
+   * session has lapsed. Default false.
+   */
+  readonly isExclusive?: boolean
   /** Defines the work of a kind of run. Every machine defines all kinds before it serves. */
   define(kind: string, work: RunWork): void
   /** Starts a run. A run that was already started is left unchanged. */

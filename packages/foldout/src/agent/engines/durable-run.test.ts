@@ -47,6 +47,9 @@ function stage(script: readonly ScriptStep[], tools: readonly AnyTool[], changes
   return { engine, store, define, run: define(engine) }
 }
 
+/** An engine that has taken runs from machines that it knows to be dead. */
+const createExclusiveEngine = (): RunEngine => ({ ...createLocalEngine(), isExclusive: true })
+
 async function waitFor(run: DurableRun, id: string, status: string): Promise<void> {
   await expect.poll(async () => (await getRun(run, id).status()).status).toBe(status)
 }
@@ -164,8 +167,7 @@ describe('R63 a run whose machine died', () => {
     await expect
       .poll(async () => ((await store.load('one'))?.events ?? []).some(({ event }) => event.type === type))
       .toBe(true)
-    const engine = createLocalEngine()
-    const second = define(engine, [says('Went on.')], { store, ...more })
+    const second = define(createExclusiveEngine(), [says('Went on.')], { store, ...more })
     return { handle: await startRun(second, { id: 'one' }), store, run: second }
   }
 
@@ -208,6 +210,29 @@ describe('R63 a run whose machine died', () => {
     expect(world).toEqual(['work 1 true'])
   })
 
+  it('R39 R63 leaves a live run of another process alone, if the engine does not know of it', async () => {
+    const world: string[] = []
+    let wake = (): void => undefined
+    const slow = makeTool('slow', world, {
+      execute: () =>
+        new Promise((resolve) => {
+          world.push('began')
+          wake = () => resolve(ok('done'))
+        }),
+    })
+    const lease = { ms: 50 }
+    const { store, define } = stage([calls('slow'), says('I am here.')], [slow], { lease })
+    const first = await startRun(define(createLocalEngine(), undefined, { store: { ...store } }), { id: 'one' })
+    await expect.poll(() => world.length).toBe(1)
+    const second = await startRun(define(createLocalEngine(), [says('Mine now.')]), { id: 'one' })
+    await expect(second.result()).rejects.toThrow("Another process has a live run on the session 'one'")
+    wake()
+    expect((await first.result()).text).toBe('I am here.')
+    expect(world).toEqual(['began'])
+    await second.resume()
+    expect((await second.result()).text).toBe('I am here.')
+  })
+
   it('R63 fences off a machine that was assumed dead', async () => {
     const world: string[] = []
     let wake = (): void => undefined
@@ -222,7 +247,7 @@ describe('R63 a run whose machine died', () => {
     // Each process has its own store object.
     const zombie = await startRun(define(createLocalEngine(), undefined, { store: { ...store } }), { id: 'one' })
     await expect.poll(() => world.length).toBe(1)
-    const taken = await startRun(define(createLocalEngine(), [says('Mine now.')]), { id: 'one' })
+    const taken = await startRun(define(createExclusiveEngine(), [says('Mine now.')]), { id: 'one' })
     expect((await taken.result()).text).toBe('Mine now.')
     wake()
     await expect(zombie.result()).rejects.toMatchObject({ code: 'run-failed' })

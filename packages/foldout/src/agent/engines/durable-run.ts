@@ -1,3 +1,4 @@
+import type { AssistantMessage } from '../../adapters/contract.ts'
 import type { AgentInput } from '../input.ts'
 import { assertAccepted, toUserMessage } from '../input.ts'
 import { FoldoutError } from '../../core/errors.ts'
@@ -7,7 +8,7 @@ import type { KeptSession, SessionStore } from '../../session/stores/store.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../approvals.ts'
 import { listWaiting } from '../loop/answers.ts'
 import { agentRun, getLastMessage, toRunState } from '../loop/run-state.ts'
-import type { AgentOptions, AgentResult } from '../options.ts'
+import type { AgentOptions, AnyResult } from '../options.ts'
 import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
 import type { RunAddress, RunEngine, RunPage, RunStartOptions, RunStatus } from './contract.ts'
 import { createUnknownRunError } from './local-engine.ts'
@@ -135,10 +136,12 @@ export interface RunHandle<Output = unknown> {
  * const { status, text }: DurableResult = await run.result()
  * ```
  */
-export type DurableResult<Output = unknown> = Pick<
-  AgentResult<Output>,
-  'text' | 'output' | 'messages' | 'usage' | 'totalUsage' | 'state'
-> & { readonly status: 'completed' | 'stopped' }
+export type DurableResult<Output = unknown> = Pick<AnyResult, 'text' | 'messages' | 'usage' | 'totalUsage' | 'state'> &
+  (
+    | { readonly status: 'completed'; readonly output: Output }
+    /** `cut`: why the last reply is not whole, if it is not. */
+    | { readonly status: 'stopped'; readonly cut?: AssistantMessage['cut']; readonly output?: undefined }
+  )
 
 /**
  * Starts a run, or returns the one that was started with this id. The input is in the store when the promise resolves.
@@ -259,9 +262,10 @@ async function readResult<Output>(options: DurableRunOptions<Output>, id: string
   const state = toRunState(session.get(agentRun))
   const last = getLastMessage(state)
   const text = state.answer ?? (last?.role === 'assistant' ? last.text : '')
-  const status = state.status === 'completed' ? 'completed' : 'stopped'
   const { messages, usage, totalUsage } = state
-  const output =
-    status === 'completed' ? (await bindPrompt(options, id)).render({ session }).output?.parse(text) : undefined
-  return { status, text, output, messages, usage, totalUsage, state }
+  const fields = { text, messages, usage, totalUsage, state }
+  if (state.status !== 'completed')
+    return { ...fields, status: 'stopped', ...(last?.role === 'assistant' && last.cut && { cut: last.cut }) }
+  const output = (await bindPrompt(options, id)).render({ session }).output?.parse(text)
+  return { ...fields, status: 'completed', output: output as Output }
 }

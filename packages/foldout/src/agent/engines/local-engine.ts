@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { sleep } from '../../core/timer.ts'
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import {
@@ -72,6 +73,7 @@ export function createLocalEngine(): RunEngine {
       kinds.set(kind, work)
     },
     async start(address, { delaySeconds = 0 } = {}) {
+      checkNumbers({ delaySeconds }, { code: 'run-options' })
       findRunWork(kinds, address.kind)
       const key = getRunKey(address)
       if (runs.has(key)) return
@@ -106,6 +108,7 @@ export function createLocalEngine(): RunEngine {
       return runs.get(getRunKey(address))?.status
     },
     async list(kind, { offset = 0, limit = DEFAULT_PAGE } = {}) {
+      checkNumbers({ offset, limit }, { code: 'run-options' })
       const known = [...runs.values()].filter(({ address }) => address.kind === kind).toReversed()
       return known.slice(offset, offset + limit).map(({ status }) => status)
     },

@@ -8,23 +8,34 @@ import type {
 } from '../../adapters/contract.ts'
 import { describeUserMessage } from '../../adapters/user-parts.ts'
 import { describeNews, isApplied } from '../../disclosure/opening.ts'
+import { visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { toolsInjected, type RunStarted } from '../events.ts'
+import type { RunStarted } from '../events.ts'
+import { MAX_CUT_OFF_REPLIES, type StopReason } from '../limits.ts'
 import type { AgentOptions } from '../options.ts'
 import { mergeOpenings, type Expansion } from '../policy.ts'
-import { findStop, type StopReason } from './bounds.ts'
+import { findStop } from '../bounds.ts'
 import { getTarget } from './calls/call.ts'
 import type { RunCore } from './core.ts'
 import { takeAnswers } from './answers.ts'
-import { resumeRun } from './journal.ts'
+import { foldBack, receiveResults } from './fold-back.ts'
+import { addTools, mustRemoveTools, needsReadResult } from './fold-tools.ts'
+import { findWhole, resumeRun } from './journal.ts'
 import { agentRun, type PendingOpening } from './run-state.ts'
+import { isInTool } from './run-session.ts'
 import { findNews, type News } from './start.ts'
+import { findUnfinished } from './calls/unfinished.ts'
 import { runTurn, type LeftTurn, type TurnEnd } from './calls/turn.ts'
 
 /** Why an evaluation ended. */
 export type Ended =
   /** `stop`: the run must not continue if the model has to fix the answer. */
-  | { readonly type: 'answer'; readonly text: string; readonly stop?: StopReason | undefined }
+  | {
+      readonly type: 'answer'
+      readonly text: string
+      readonly cut?: AssistantMessage['cut']
+      readonly stop?: StopReason | undefined
+    }
   | Restart
   | { readonly type: 'stop'; readonly reason: StopReason }
   /** Calls wait for a person. */
@@ -38,12 +49,15 @@ export interface Restart {
 }
 
 /** What happens after a turn. */
-export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
-  | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
-  | Restart
-  | { readonly type: 'stop'; readonly reason: StopReason; readonly added: readonly AnyTool[] }
-  | { readonly type: 'pause' }
-)
+export type TurnDecision = { readonly results: readonly ToolMessage[] } &
+  /** `refold`: results are folded before the next request. */
+  (
+    | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
+    | { readonly type: 'refold'; readonly added: readonly AnyTool[] }
+    | Restart
+    | { readonly type: 'stop'; readonly reason: StopReason; readonly added: readonly AnyTool[] }
+    | { readonly type: 'pause' }
+  )
 
 /** Begins or continues a conversation. */
 export function beginConversation(core: RunCore): void {
@@ -60,10 +74,12 @@ export function beginConversation(core: RunCore): void {
     type: 'run/started',
     isResumed,
     model: describeModel(options),
-    ...(given === undefined ? {} : { input: describeUserMessage(given) }),
+    ...describeInput(given, journal.state.messages),
   })
   if (isResumed) {
+    const isElsewhere = isFromElsewhere(core)
     resumeRun(journal, said.length > 0, options.state)
+    if (isElsewhere) keepOpen(core)
     takeAnswers(core, said.length > 0)
     // The user's message goes after the results of calls that a killed process left behind; otherwise, no provider
     // accepts them.
@@ -71,6 +87,28 @@ export function beginConversation(core: RunCore): void {
     return
   }
   journal.record(agentRun.events.started({ messages: said, id: crypto.randomUUID() }))
+}
+
+/** Whether the conversation continues in a session that does not know it. */
+function isFromElsewhere({ options, session, journal }: RunCore): boolean {
+  if (options.state === undefined || isInTool(options.session ?? session)) return false
+  return !session.has(agentRun) || session.get(agentRun).id !== journal.state.id
+}
+
+/** Opens in the session what the conversation has opened: otherwise, its tools would count as those of closed sections. */
+function keepOpen({ session, journal, render }: RunCore): void {
+  const { view } = render()
+  for (const [path] of journal.state.read)
+    if (view.state(path) === 'folded') session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+}
+
+function describeInput(
+  given: UserMessage | undefined,
+  before: readonly Message[],
+): Pick<RunStarted, 'input' | 'continuedInput'> {
+  if (given) return { input: describeUserMessage(given) }
+  const last = before.findLast((message) => message.role === 'user')
+  return last ? { continuedInput: describeUserMessage(last) } : {}
 }
 
 function describeModel({ adapter, contextWindow = adapter.contextWindow }: AgentOptions): RunStarted['model'] {
@@ -88,12 +126,15 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { finished } = journal.state
   const decision = calls.length > 0 ? await runCalls(core, calls, { finished, answered }) : undefined
   if (decision?.type === 'pause') return decision
-  for (const result of decision?.results ?? []) scribe.say(result)
+  for (const result of decision?.results ?? []) scribe.say(findWhole(journal, result) ?? result)
   if (decision && decision.type !== 'restart') sayAdded(core, decision.added)
   // Limits apply to one input: a new input is processed, whatever the turn before it resulted in.
   if (decision?.type === 'stop' && held.length === 0) return decision
   const ended = findRestartAfter(core, decision) ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
-  if (!ended) tellNews(core)
+  if (!ended) {
+    tellNews(core)
+    await foldBack(core, held)
+  }
   for (const message of held.splice(0)) scribe.say(message)
   return ended
 }
@@ -104,15 +145,18 @@ export function sayAdded({ scribe }: RunCore, added: readonly AnyTool[]): void {
 }
 
 /** Tells the model which sections were opened or changed since its last reply, other than by its own calls. */
-function tellNews(core: RunCore): void {
+export function tellNews(
+  core: RunCore,
+  describe: (text: string, tools: readonly AnyTool[]) => string = describeNews,
+): void {
   const { journal, scribe, toolbox, turn } = core
   const now = core.render()
   const { text, sections } = now.text === core.offer.system ? NO_NEWS : findNews(now, journal.state)
+  const added = toolbox.findNew(now)
   if (sections.length > 0) {
     journal.record(agentRun.events.shown({ sections }))
-    scribe.say({ role: 'user', text: describeNews(text) })
+    scribe.say({ role: 'user', text: describe(text, added) })
   }
-  const added = toolbox.findNew(now)
   if (added.length === 0 || !turn.canAddTools()) return
   const keys = new Set(added.flatMap(({ name }) => now.findSection(name) ?? []))
   addTools(core, { added, keys: [...keys] })
@@ -121,31 +165,18 @@ function tellNews(core: RunCore): void {
 
 const NO_NEWS: News = { text: '', sections: [] }
 
-/** Finds the calls of the last reply that have no result yet. */
-export function findUnfinished(messages: readonly Message[]): {
-  readonly calls: readonly ToolCall[]
-  readonly answered: number
-} {
-  const at = messages.findLastIndex(({ role }) => role === 'assistant')
-  const reply = messages[at]
-  if (reply?.role !== 'assistant') return { calls: [], answered: 0 }
-  const later = messages.slice(at + 1)
-  const answered = new Set(later.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])))
-  const calls = reply.toolCalls.filter(({ id }) => !answered.has(id))
-  return { calls, answered: reply.toolCalls.length - calls.length }
-}
-
 /** Finds the answer of a run that was interrupted after the model had answered and before the answer was processed. */
 function findAnswer(messages: readonly Message[]): Ended | undefined {
   const last = messages.at(-1)
-  return last?.role === 'assistant' && last.toolCalls.length === 0 ? { type: 'answer', text: last.text } : undefined
+  if (last?.role !== 'assistant' || last.toolCalls.length > 0) return undefined
+  return { type: 'answer', text: last.text, cut: last.cut }
 }
 
 /** Finds the restart that a finished turn, or the openings of an earlier one, require. */
 function findRestartAfter(core: RunCore, decision: TurnDecision | undefined): Restart | undefined {
   if (decision?.type === 'restart') return decision
   // A turn that continues has decided that its openings wait for more.
-  if (decision?.type === 'continue') return undefined
+  if (decision?.type === 'continue' || decision?.type === 'refold') return undefined
   return findPending(core)
 }
 
@@ -172,22 +203,41 @@ export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?:
   return decide(core, calls, await running)
 }
 
-function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDecision {
+async function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): Promise<TurnDecision> {
   const { journal, scribe, turns, turn, options } = core
   if (end.isWaiting) return { type: 'pause', results: [] }
-  const { added } = end
   const message: AssistantMessage = scribe.lastReply ?? { role: 'assistant', text: '', toolCalls: calls }
   const restart = findRestart(core, end)
   // A new render shows all open sections.
   const results = restart ? end.results : addNews(core, end.results)
+  const shown = receiveResults(core, results)
+  const added = addReadResult(core, end.added)
   if (restart) turns.push({ type: 'restart', message, results, expansion: restart.expansion })
   else if (added.length > 0 && turn.canAddTools()) {
-    addTools(core, end)
+    addTools(core, { added, keys: end.keys })
     turns.push({ type: 'injection', message, results, tools: added.map(({ name }) => name) })
   } else turns.push({ type: 'tools', message, results })
-  const reason = findStop(options, turns, journal.state)
-  if (reason) return { type: 'stop', reason, results, added: restart ? [] : added }
-  return restart ? { ...restart, results } : { type: 'continue', results, added }
+  const reason = findStop(options, turns, journal.state) ?? (isCutOff(message) ? findCutOff(core) : undefined)
+  if (reason) return { type: 'stop', reason, results: shown, added: restart ? [] : added }
+  if (restart) return { ...restart, results: shown }
+  core.due = await core.refold.decide(shown)
+  const isRewrite = core.due !== undefined || mustRemoveTools(core)
+  return { type: isRewrite ? 'refold' : 'continue', results: shown, added }
+}
+
+function isCutOff({ toolCalls }: AssistantMessage): boolean {
+  return toolCalls.some((call) => call.isCutOff)
+}
+
+/** A model whose calls are cut off again and again does not get further by trying once more. */
+function findCutOff({ journal }: RunCore): StopReason | undefined {
+  const replies = journal.state.messages.filter((message) => message.role === 'assistant').slice(-MAX_CUT_OFF_REPLIES)
+  return replies.length === MAX_CUT_OFF_REPLIES && replies.every(isCutOff) ? 'cut-off' : undefined
+}
+
+/** The first fold adds the tool that reads folded results. */
+function addReadResult(core: RunCore, added: readonly AnyTool[]): readonly AnyTool[] {
+  return needsReadResult(core) && core.turn.canAddTools() ? [...added, core.readResult] : added
 }
 
 /**
@@ -223,17 +273,6 @@ export function getRestart(pending: readonly PendingOpening[], keys: readonly st
     expansion: mergeOpenings([...pending, { keys, paths: [], reason: '' }]),
     callIds: pending.map(({ callId }) => callId),
   }
-}
-
-function addTools(
-  { session, journal, toolbox, tell }: RunCore,
-  { added, keys }: Pick<TurnEnd, 'added' | 'keys'>,
-): void {
-  const event = { names: added.map(({ name }) => name), keys }
-  toolbox.add(added)
-  session.dispatch(toolsInjected(event))
-  tell({ type: 'tools/injected', ...event })
-  journal.record(agentRun.events.disclosed({ names: event.names }))
 }
 
 /** Converts a decision to the outcome for the adapter. */

@@ -1,25 +1,36 @@
 import type { Message, UserMessage } from '../../adapters/contract.ts'
+import { getErrorMessage, getErrorType, isReadableError } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { createSession, type Session } from '../../session/session.ts'
+import type { HeldLease } from '../../session/stores/lease.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import { describeOpen } from '../../disclosure/opening.ts'
 import { describeUnapproved } from '../../tools/approval.ts'
+import type { ThrownByTool } from '../../tools/thrown.ts'
 import { approvalAsked, toolInvoked, type AgentEvent } from '../events.ts'
 import { assertAccepted, toUserMessage } from '../input.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
-import { checkOptions, checkTokens } from './bounds.ts'
+import { checkOptions, checkSpent } from '../bounds.ts'
 import { createScribe, type Scribe } from './evaluation.ts'
 import { createJournal, type RunJournal } from './journal.ts'
 import { claimSession, createQuietSession, isInTool } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
-import { agentRun } from './run-state.ts'
-import { listShown } from './start.ts'
+import { agentRun, getLog } from './run-state.ts'
+import { findOpenBody, listShown } from './start.ts'
 import { createToolbox, type Toolbox } from './calls/toolbox.ts'
-import { findUnfinished } from './conversation.ts'
+import { findUnfinished } from './calls/unfinished.ts'
 import type { TurnContext } from './calls/turn.ts'
 import { createWindowCheck } from './calls/window.ts'
+import { createRunAhead, type RunAhead } from '../ahead/run-ahead.ts'
+import { createReadResult } from '../refold/read-result-tool.ts'
+import { createContextCount, type ContextCount } from '../refold/context-count.ts'
+import { createRunRefold } from './fold-back.ts'
+import { canReadResults } from './fold-tools.ts'
+import type { DueFold, Refold } from '../refold/refold.ts'
+import { READ_RESULT } from '../../results/read-result.ts'
 
 /** The text and the tools that a conversation began with. */
 export interface Offer {
@@ -39,6 +50,16 @@ export interface RunCore {
   readonly signal: RunSignal
   readonly scribe: Scribe
   readonly toolbox: Toolbox
+  /** Counts the tokens of requests. */
+  readonly context: ContextCount
+  /** Opens sections before the first request for the input. */
+  readonly ahead: RunAhead
+  /** Folds results, and keeps requests within the window. */
+  readonly refold: Refold
+  /** What is folded before the next request, if that is decided. */
+  due: DueFold | undefined
+  /** The tool that reads folded results. */
+  readonly readResult: AnyTool
   readonly turn: TurnContext
   /** The turns in this process, one for each reply. */
   readonly turns: AgentTurn[]
@@ -54,6 +75,10 @@ export interface RunCore {
   mustRender: boolean
   /** The turn whose calls are running, or the last one. It ends on its own when the run is cancelled. */
   running: Promise<unknown> | undefined
+  /** The lease of the session, if it is in a store. */
+  lease: HeldLease | undefined
+  /** Why the run must not go on, if another process has taken its session. */
+  lost: Error | undefined
   /** Renders the prompt for the current state of the session. */
   render(): RenderedPrompt
   /** Throws if the run must not continue. */
@@ -86,19 +111,35 @@ export function createCore(
     const render = (): RenderedPrompt => bound.render(getRenderOptions(session, options))
     const check = (): void => {
       signal.check(journal.state)
-      checkTokens(options.limits ?? {}, journal.state)
+      checkSpent(options.limits ?? {}, journal.state)
     }
     const isDisclosed = (name: string): boolean => journal.state.disclosed.includes(name)
     const parts = { options, input, session, journal, signal, render, check, tell, release }
-    const toolbox = createToolbox({ render, isDisclosed })
+    const readResult = createReadResult(
+      () => journal.state.messages,
+      (read) => tell({ type: 'result/read', ...read }),
+    )
+    const findOwn = (name: string): AnyTool | undefined =>
+      name === READ_RESULT && canReadResults(journal) ? readResult : undefined
+    const toolbox = createToolbox({ render, isDisclosed, findOwn })
     let rendered: RenderedPrompt | undefined
-    const core = {
+    const core: Omit<RunCore, 'turn' | 'refold'> = {
       ...parts,
       scribe: createScribe(journal),
       toolbox,
+      readResult,
+      context: createContextCount(options.counter ?? estimatedTokens, () => ({
+        system: core.offer.system,
+        version: toolbox.version,
+        listTools: toolbox.listOffered,
+      })),
+      ahead: createRunAhead(),
+      due: undefined,
       turns: [],
       held: [],
       running: undefined,
+      lease: undefined,
+      lost: undefined,
       offer: NO_OFFER,
       mustRender: options.rerender ?? false,
       get rendered() {
@@ -108,7 +149,8 @@ export function createCore(
         rendered = now
       },
     }
-    return Object.assign(core, { turn: createTurnContext(core, warn) })
+    const withRefold = Object.assign(core, { refold: createRunRefold(core) })
+    return Object.assign(withRefold, { turn: createTurnContext(withRefold, warn) })
   } catch (error) {
     release()
     throw error
@@ -127,18 +169,23 @@ function claim(session: Session, signal: RunSignal): () => void {
 function getRenderOptions(session: Session, options: AgentOptions): Parameters<BoundPrompt['render']>[0] {
   return {
     session,
-    ...(options.visibility ? { visibility: options.visibility } : {}),
-    ...(options.overrides ? { overrides: options.overrides } : {}),
-    ...(options.disclosure ? { disclosure: options.disclosure } : {}),
-    ...(options.counter ? { counter: options.counter } : {}),
-    ...(options.budget ? { budget: options.budget } : {}),
-    ...(options.deadline ? { deadline: options.deadline } : {}),
+    price: { cache: options.adapter.promptCache, perHour: options.perHour },
+    ...(options.visibility && { visibility: options.visibility }),
+    ...(options.overrides && { overrides: options.overrides }),
+    ...(options.disclosure && { disclosure: options.disclosure }),
+    ...(options.counter && { counter: options.counter }),
+    ...(options.budget && { budget: options.budget }),
+    ...(options.deadline && { deadline: options.deadline }),
   }
 }
 
 function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) => void): TurnContext {
   const { options, session, journal, signal, toolbox, tell } = core
   const { adapter } = options
+  const onToolError = (thrown: ThrownByTool): string | undefined => {
+    tell(describeToolError(thrown))
+    return options.onToolError?.(thrown)
+  }
   return {
     session,
     toolbox,
@@ -151,19 +198,23 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     fork: () => signal.fork(options.toolTimeoutMs),
     canAddTools: () => adapter.supportsDynamicTools,
     isDisclosure: (name) => core.rendered.disclosure.toolNames.includes(name),
+    describeOpen: (keys) => describeOpenSections(core, keys),
     getPending: () => journal.state.pending,
     getKey: (callId) => (journal.state.id === '' ? callId : `${journal.state.id}/${callId}`),
     approval: createApprovals(core),
     get tools() {
-      return { session, deadline: options.deadline, filesystem: options.filesystem, prompt: core.rendered }
+      const { deadline, filesystem } = options
+      return { session, deadline, filesystem, prompt: core.rendered, onToolError }
     },
     async begins(call) {
       journal.record(agentRun.events.calling(call))
       // If another process has taken over the run, this fails before the tool runs.
       await journal.saved()
     },
-    settled({ message, invoked }, opening) {
+    settled({ message, invoked, hasRunAgent }, opening) {
       journal.record(agentRun.events.called({ result: message, ...(opening ? { opening } : {}) }))
+      // Its answer is the only trace of a conversation that is not kept.
+      if (hasRunAgent) journal.record(agentRun.events.folded({ folded: [{ callId: message.callId, form: 'kept' }] }))
       session.dispatch(toolInvoked(invoked))
       tell({ type: 'tool/invoked', ...invoked })
     },
@@ -173,11 +224,32 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     refuseOpening: createWindowCheck({
       size: options.contextWindow ?? adapter.contextWindow,
       counter: options.counter ?? estimatedTokens,
-      getSystem: () => core.offer.system,
-      getTools: () => toolbox.listOffered(),
-      getMessages: () => journal.state.messages,
+      // What openings of this reply need is counted by the check.
+      countUsed: () =>
+        core.refold.count(
+          journal.state.finished.filter(({ name }) => !core.rendered.disclosure.toolNames.includes(name)),
+        ),
+      getLength: () => getLog(journal.state).length,
     }),
   }
+}
+
+/** Finds the text of open sections in what the model has been sent. */
+function describeOpenSections(core: Omit<RunCore, 'turn'>, keys: readonly string[]): string | undefined {
+  const { journal, offer, refold } = core
+  const now = core.render()
+  const bodies = keys.map((key) => findOpenBody(now, now.view.resolve(key) ?? key))
+  if (bodies.length === 0) return undefined
+  const isIn = (text: string): boolean => bodies.every((body) => body !== undefined && text.includes(body))
+  if (isIn(offer.system)) return describeOpen('system')
+  const sent = [...refold.ledger.sent, ...journal.state.finished]
+  return sent.some((message) => 'text' in message && isIn(message.text)) ? describeOpen('conversation') : undefined
+}
+
+function describeToolError({ tool: name, callId = '', error, isMistake }: ThrownByTool): AgentEvent {
+  const stack = isReadableError(error) && typeof error.stack === 'string' ? { stack: error.stack } : {}
+  const message = getErrorMessage(error)
+  return { type: 'tool/threw', callId, name, errorType: getErrorType(error), message, ...stack, isMistake }
 }
 
 function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {

@@ -1,23 +1,26 @@
 import {
-  NO_USAGE,
-  addUsage,
   type AssistantMessage,
   type Evaluation,
   type EvaluationResult,
   type Message,
+  type ModelEvent,
   type ToolCall,
   type TurnOutcome,
-  type Usage,
 } from '../../adapters/contract.ts'
-import { readMessage, readUsage } from '../../adapters/read-reply.ts'
+import { createPartialJsonReader, type PartialJsonReader } from '../../core/json/partial-json.ts'
+import { readMessage } from '../../adapters/read-reply.ts'
+import { NO_USAGE, addUsage, hasUsage, readUsage, subtractUsage } from '../../adapters/usage/usage.ts'
 import { withoutRefused } from '../../adapters/user-parts.ts'
+import type { OutputSpec } from '../../prompt/output.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AgentEvent } from '../events.ts'
+import { LimitReachedError } from '../errors.ts'
 import { refuseInput } from '../input.ts'
 import type { AgentOptions } from '../options.ts'
 import type { Offer } from './core.ts'
-import type { RunJournal } from './journal.ts'
+import { findWhole, type RunJournal } from './journal.ts'
 import { agentRun } from './run-state.ts'
+import type { Refold } from '../refold/refold.ts'
 import type { RunSignal } from './run-signal.ts'
 import { findAddedTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
@@ -47,11 +50,14 @@ export function createScribe(journal: RunJournal): Scribe {
 export interface EvaluationParts {
   readonly options: Pick<AgentOptions, 'adapter'>
   readonly offer: Offer
-  readonly rendered: Pick<RenderedPrompt, 'output'>
+  readonly rendered: RenderedPrompt
   readonly journal: RunJournal
   readonly scribe: Scribe
   readonly toolbox: Toolbox
+  readonly refold: Refold
   readonly signal: RunSignal
+  /** Renders the prompt for the current state of the session. */
+  render(): RenderedPrompt
   /** Throws if the run must not continue. */
   check(): void
   callTools(calls: readonly ToolCall[]): Promise<TurnOutcome>
@@ -67,26 +73,36 @@ export interface OpenEvaluation {
   close(): void
 }
 
+/** Lists the added tools that the messages name, and those that a provider's compaction brings. */
+export function listSentTools(parts: Parameters<typeof findAddedTools>[0] & Pick<EvaluationParts, 'refold'>) {
+  const { added, current } = findAddedTools(parts)
+  const named = new Set(current.map(({ name }) => name))
+  for (const message of parts.refold.ledger.sent)
+    if (message.role === 'tools') for (const name of message.names) named.add(name)
+  return new Map([...added].filter(([name]) => named.has(name)))
+}
+
 /** Creates an evaluation of the conversation so far. */
 export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
-  const { options, offer, rendered, journal, scribe, toolbox, signal, check, tell } = parts
-  const { added } = findAddedTools(journal.state.messages, offer.tools, toolbox)
+  const { options, offer, rendered, journal, scribe, refold, signal, check, tell } = parts
+  const addedTools = listSentTools(parts)
   // The conversation may have begun with a model that accepts more kinds of input.
-  const { messages, refused } = withoutRefused(journal.state.messages, (part) => refuseInput(options.adapter, part))
+  const { messages, refused } = withoutRefused(refold.ledger.sent, (part) => refuseInput(options.adapter, part))
   for (const reason of new Set(refused))
     tell({
       type: 'warning',
       message: `An image or file of this conversation is only described to the model. ${reason}`,
     })
+  const watch = createReplyWatch(rendered.output, () => journal.state.turns + 1)
   let told = NO_USAGE
   let isOpen = true
   const assertOpen = (): void => {
     if (!isOpen) throw signal.getError(journal.state)
   }
   const evaluation: Evaluation = {
-    system: offer.system,
+    system: offer.system.toWellFormed(),
     tools: offer.tools,
-    addedTools: added,
+    addedTools,
     messages,
     output: rendered.output,
     signal: signal.signal,
@@ -94,6 +110,8 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
       assertOpen()
       await journal.saved()
       check()
+      const misfit = refold.findMisfit()
+      if (misfit !== undefined) throw new LimitReachedError('context-window', misfit, journal.state)
     },
     callTools(calls) {
       assertOpen()
@@ -101,23 +119,24 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
     },
     async record(message) {
       assertOpen()
-      scribe.say(readMessage(message))
+      scribe.say(findWhole(journal, message) ?? readMessage(message))
     },
     emit(event) {
       if (!isOpen) return
-      if (event.type === 'reply/received') {
+      if (event.type === 'reply/received' || event.type === 'reply/lost') {
         const usage = readUsage(event.usage)
         told = addUsage(told, usage)
-        journal.record(agentRun.events.used({ usage }))
+        refold.sent(usage)
+        journal.record(agentRun.events.used({ usage, at: Date.now() }))
       }
-      tell(event)
+      for (const each of watch(event)) tell(each)
     },
   }
   return {
     evaluation,
     count(result) {
       const rest = subtractUsage(readUsage(result.usage), told)
-      if (Object.values(rest).some((tokens) => tokens > 0)) journal.record(agentRun.events.used({ usage: rest }))
+      if (hasUsage(rest)) journal.record(agentRun.events.used({ usage: rest }))
     },
     close() {
       isOpen = false
@@ -125,13 +144,33 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
   }
 }
 
-/** Subtracts one usage from another; no count goes below zero. */
-function subtractUsage(all: Usage, part: Usage): Usage {
-  const left = (field: keyof Usage): number => Math.max(0, all[field] - part[field])
-  return {
-    inputTokens: left('inputTokens'),
-    outputTokens: left('outputTokens'),
-    cachedInputTokens: left('cachedInputTokens'),
-    cacheWriteTokens: left('cacheWriteTokens'),
+/** Turns an adapter's events into those of the run. They are copies, because the adapter may go on with its own. */
+function createReplyWatch(
+  output: OutputSpec<unknown> | undefined,
+  countReplies: () => number,
+): (event: ModelEvent) => readonly AgentEvent[] {
+  let partial: PartialJsonReader | undefined
+  let last = 0
+  return (event) => {
+    switch (event.type) {
+      case 'reasoning/delta':
+        return [{ ...event, reply: countReplies() }]
+      case 'text/delta': {
+        const reply = countReplies()
+        if (reply !== last) partial = output && createPartialJsonReader(output.container)
+        last = reply
+        const value = partial?.add(event.text)
+        const told: AgentEvent = { ...event, reply }
+        return value === undefined ? [told] : [told, { type: 'output/partial', value, reply }]
+      }
+      case 'request/sent':
+        return [{ ...event, tools: [...event.tools] }]
+      case 'reply/received':
+        return [{ ...event, message: readMessage(event.message) as AssistantMessage, usage: readUsage(event.usage) }]
+      case 'reply/lost':
+        return [{ ...event, usage: readUsage(event.usage) }]
+      default:
+        return [{ ...event }]
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Message } from '../../adapters/contract.ts'
 import type { Event } from '../../session/event.ts'
 import type { Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
@@ -45,6 +46,12 @@ export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunSt
   journal.record(
     agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: toRunState(journal.state) }) }),
   )
+}
+
+/** Finds the whole result that an adapter was given in folded form. */
+export function findWhole({ state }: RunJournal, message: Message): Message | undefined {
+  if (message.role !== 'tool' || !state.folded.some(({ callId }) => callId === message.callId)) return undefined
+  return state.finished.find(({ callId }) => callId === message.callId)
 }
 
 function isKept(session: Session): session is KeptSession {

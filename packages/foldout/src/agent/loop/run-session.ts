@@ -5,6 +5,8 @@ import type { KeptSession } from '../../session/stores/store.ts'
 // Only for this process: a run that another process left behind can always be resumed.
 const liveSessions = new WeakSet<Session>()
 const toolSessions = new WeakSet<Session>()
+/** Sessions of tool calls in which an agent has run. */
+const agentSessions = new WeakSet<Session>()
 const liveIds = new WeakMap<object, Set<string>>()
 
 /** Claims a session for one run, until the returned function is called. Two runs at once would mix two conversations. */
@@ -12,6 +14,7 @@ export function claimSession(session: Session): () => void {
   const ids = getStoredIds(session)
   if (liveSessions.has(session) || ids?.live.has(ids.id)) throw busy()
   liveSessions.add(session)
+  if (toolSessions.has(session)) agentSessions.add(session)
   ids?.live.add(ids.id)
   return () => {
     liveSessions.delete(session)
@@ -40,6 +43,26 @@ function busy(): FoldoutError {
  */
 export function isInTool(session: Session): boolean {
   return toolSessions.has(session)
+}
+
+/** A session for one call, and whether an agent has run in it. */
+export interface CallSession {
+  readonly session: Session
+  hasRunAgent(): boolean
+}
+
+/** Creates a session for one call of a tool. */
+export function createCallSession(session: Session): CallSession {
+  let own: Session | undefined
+  const begin = (): ReturnType<Session['begin']> => {
+    const transaction = session.begin()
+    own = transaction.session
+    return transaction
+  }
+  return {
+    session: Object.assign(Object.create(session) as Session, { begin }),
+    hasRunAgent: () => own !== undefined && agentSessions.has(own),
+  }
 }
 
 /**

@@ -7,218 +7,41 @@ import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
-import type { ApprovalAnswer, ApprovalRequest, HeldApproval, RunningCall } from '../approvals.ts'
-import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state-faults.ts'
+import type { ApprovalAnswer, ApprovalRequest, RunningCall } from '../approvals.ts'
+import { findRemoved, mergeFolded, type ConversationSummary, type FoldedResult } from '../refold/projection.ts'
+import {
+  HeldState,
+  NEW_FIELDS,
+  createInitial,
+  createState,
+  hold,
+  toRunState,
+  update,
+  type ConversationStart,
+  type Fields,
+  type PendingOpening,
+  type RunState,
+  type ShownSection,
+} from './state/held-state.ts'
+import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state/state-faults.ts'
 
-/**
- * An opening that was accepted but not shown to the model yet; the next render shows it.
- *
- * @example
- * ```ts
- * const getPaths = ({ paths }: PendingOpening): readonly string[] => paths
- * const { state } = await runAgent(bound, { adapter })
- * state.pending.flatMap(getPaths) // => []
- * ```
- */
-export interface PendingOpening {
-  readonly callId: string
-  readonly keys: readonly string[]
-  readonly reason: string
-  /** The sections that become open, ancestors first. */
-  readonly paths: readonly string[]
-}
+export { toRunState, type ConversationStart, type PendingOpening, type RunState, type ShownSection }
 
-/**
- * The start of a conversation. Later requests send the same text and tools, so the provider's cache keeps hitting, and
- * content that a provider binds to the start stays valid.
- *
- * @example
- * ```ts
- * const { state } = await runAgent(bound, { adapter })
- * const start: ConversationStart | null = state.start
- * start?.tools // => [ 'look', 'read_section' ]
- * ```
- */
-export interface ConversationStart {
-  readonly system: string
-  /** The names of the tools offered from the start, in order. */
-  readonly tools: readonly string[]
-  /** A hash of those tools' definitions. */
-  readonly definitions: string
-  /** A hash of the prompt's name and values. */
-  readonly prompt: string
-  /** A hash of the prompt's source, the strategy and the overrides. */
-  readonly source: string
-  /** The sections that are open in its text. */
-  readonly shown: readonly ShownSection[]
-}
-
-/**
- * The path of a section that was open for the model, and a hash of its text if that may change with the session.
- *
- * @example
- * ```ts
- * const getPath = ([path]: ShownSection): string => path
- * const { state } = await runAgent(bound, { adapter })
- * state.start?.shown.map(getPath) // => [ 'role', 'tasks' ]
- * ```
- */
-export type ShownSection = readonly [path: string, hash: string]
-
-/**
- * Everything that is needed to continue a run besides the prompt and the session. Plain JSON.
- *
- * @example
- * ```ts
- * const { state } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
- * const kept: RunState = JSON.parse(JSON.stringify(state))
- * await runAgent(bound, { adapter, state: kept, input: 'And when does it arrive?' })
- * ```
- */
-export interface RunState {
-  readonly version: 1
-  /** Identifies the conversation among all others. Empty before it has begun. */
-  readonly id: string
-  /** `'waiting'`: calls wait for approval. `'cancelled'`: a durable run was ended; new input continues it. */
-  readonly status: 'new' | 'running' | 'completed' | 'stopped' | 'waiting' | 'cancelled'
-  readonly messages: readonly Message[]
-  /** Results of finished calls of the last turn that are not messages yet. */
-  readonly finished: readonly ToolMessage[]
-  /** Calls that have begun but have no result yet. */
-  readonly calling: readonly RunningCall[]
-  /** Calls that wait for approval and have no result yet. */
-  readonly approvals: readonly HeldApproval[]
-  /** Openings that were not shown to the model yet. */
-  readonly pending: readonly PendingOpening[]
-  /** The cost of the current user input. */
-  readonly usage: Usage
-  /** The cost of the whole conversation. */
-  readonly totalUsage: Usage
-  /** How often the run restarted because of an opening, since the last user input. */
-  readonly expansions: number
-  /** The number of model replies since the last user input. */
-  readonly turns: number
-  /** How often the model was asked to fix its answer, since the last user input. */
-  readonly repairs: number
-  /** Every tool offered so far; they all stay callable. */
-  readonly disclosed: readonly string[]
-  /** The answer of a completed run. */
-  readonly answer: string | null
-  /** The start of the conversation; null before the first render, and if the next request needs a new render. */
-  readonly start: ConversationStart | null
-  /** The sections that later messages have shown to the model. */
-  readonly read: readonly ShownSection[]
-}
-
-type Fields = Omit<RunState, 'messages'>
-
-const NEW_FIELDS: Fields = Object.freeze({
-  version: 1,
-  id: '',
-  status: 'new',
-  finished: [],
-  calling: [],
-  approvals: [],
-  pending: [],
-  usage: NO_USAGE,
-  totalUsage: NO_USAGE,
-  expansions: 0,
-  turns: 0,
-  repairs: 0,
-  disclosed: [],
-  answer: null,
-  start: null,
-  read: [],
-})
-
-/**
- * A state as a session holds it. Its messages are a log, which appends in constant time; the list is built on demand.
- * It is a class because a state is created for each event of a run, and engines create class instances fastest.
- */
-class HeldState implements RunState {
-  readonly version = 1
-  readonly id: string
-  readonly status: RunState['status']
-  readonly finished: readonly ToolMessage[]
-  readonly calling: readonly RunningCall[]
-  readonly approvals: readonly HeldApproval[]
-  readonly pending: readonly PendingOpening[]
-  readonly usage: Usage
-  readonly totalUsage: Usage
-  readonly expansions: number
-  readonly turns: number
-  readonly repairs: number
-  readonly disclosed: readonly string[]
-  readonly answer: string | null
-  readonly start: ConversationStart | null
-  readonly read: readonly ShownSection[]
-  readonly #fields: Fields
-  readonly #log: Log<Message>
-  #messages: readonly Message[] | undefined
-
-  constructor(fields: Fields, log: Log<Message>) {
-    this.id = fields.id
-    this.status = fields.status
-    this.finished = freezeChanges(fields.finished)
-    this.calling = freezeChanges(fields.calling)
-    this.approvals = freezeChanges(fields.approvals)
-    this.pending = freezeChanges(fields.pending)
-    this.usage = freezeChanges(fields.usage)
-    this.totalUsage = freezeChanges(fields.totalUsage)
-    this.expansions = fields.expansions
-    this.turns = fields.turns
-    this.repairs = fields.repairs
-    this.disclosed = freezeChanges(fields.disclosed)
-    this.answer = fields.answer
-    this.start = freezeChanges(fields.start)
-    this.read = freezeChanges(fields.read)
-    this.#fields = fields
-    this.#log = log
-    Object.freeze(this)
-  }
-
-  get fields(): Fields {
-    return this.#fields
-  }
-
-  get log(): Log<Message> {
-    return this.#log
-  }
-
-  get messages(): readonly Message[] {
-    return (this.#messages ??= Object.freeze([...this.#log]))
-  }
-
-  toJSON(): RunState {
-    return toRunState(this)
-  }
-}
-
-function createState(fields: Fields, log: Log<Message>): HeldState {
-  return new HeldState(fields, log)
-}
-
-function createInitial(): RunState {
-  return createState(NEW_FIELDS, Log.of<Message>([]))
-}
-
-function hold(state: RunState): HeldState {
-  return state instanceof HeldState ? state : createState(state, Log.of(state.messages))
-}
-
-function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): HeldState {
-  const held = hold(state)
-  return createState({ ...held.fields, ...changes }, log ?? held.log)
-}
-
-/** Converts a state to plain data for callers. */
-export function toRunState(state: RunState): RunState {
-  return state instanceof HeldState ? Object.freeze({ ...state.fields, messages: state.messages }) : state
+/** Returns the messages of a run as a log, which shares them with the log before. */
+export function getLog(state: RunState): Log<Message> {
+  return hold(state).log
 }
 
 /** Returns a run's last message. */
 export function getLastMessage(state: RunState): Message | undefined {
   return hold(state).log.at(-1)
+}
+
+interface FoldPayload {
+  readonly folded?: readonly FoldedResult[]
+  readonly summary?: ConversationSummary
+  /** The sections whose text is no longer sent. */
+  readonly closed?: readonly string[]
 }
 
 const runSlice = defineSlice({
@@ -240,8 +63,7 @@ const runSlice = defineSlice({
         approvals: [...withoutCall(state.approvals, payload.request.callId), payload.request],
         calling: withoutCall(state.calling, payload.request.callId),
       }),
-    answered: (state, payload: Omit<ApprovalAnswer, 'digest'>): RunState => {
-      const { callId, ...answer } = payload
+    answered: (state, { callId, ...answer }: Omit<ApprovalAnswer, 'digest'>): RunState => {
       return update(state, {
         approvals: state.approvals.map((held) => (held.callId === callId ? { ...held, answer } : held)),
       })
@@ -254,8 +76,9 @@ const runSlice = defineSlice({
         approvals: withoutCall(state.approvals, payload.result.callId),
         ...(payload.opening ? { pending: [...state.pending, payload.opening] } : {}),
       }),
-    used: (state, payload: { readonly usage: Usage }): RunState =>
+    used: (state, payload: { readonly usage: Usage; readonly at?: number }): RunState =>
       update(state, {
+        ...(payload.at === undefined ? {} : { repliedAt: payload.at }),
         usage: addUsage(state.usage, payload.usage),
         totalUsage: addUsage(state.totalUsage, payload.usage),
       }),
@@ -265,7 +88,7 @@ const runSlice = defineSlice({
     },
     /** The conversation begins or continues with this text and these tools. */
     rendered: (state, { start }: { readonly start: ConversationStart }): RunState =>
-      update(state, { start, read: [] }, dropAdditions(hold(state).log, new Set(start.tools))),
+      filterTools(state, { start, read: [] }, new Set(start.tools)),
     /** A message shows open sections; if it is the result of a call, this is its new text. */
     shown: (
       state,
@@ -279,11 +102,24 @@ const runSlice = defineSlice({
       }),
     /** The prompt will be rendered again; it will include pending openings and added tools. */
     restarted: (state, payload: { readonly isOpening: boolean }): RunState =>
-      update(
-        state,
-        { expansions: state.expansions + (payload.isOpening ? 1 : 0), pending: [], start: null, read: [] },
-        Log.of(state.messages.filter(({ role }) => role !== 'tools')),
-      ),
+      filterTools(state, {
+        expansions: state.expansions + (payload.isOpening ? 1 : 0),
+        pending: [],
+        start: null,
+        read: [],
+      }),
+    /** Requests send less from now on. The conversation itself never changes. The model no longer sees `closed` sections. */
+    folded: (state, { folded, summary, closed = [] }: FoldPayload): RunState =>
+      update(state, {
+        ...(folded && { folded: mergeFolded(state.folded, folded) }),
+        ...(summary && { summary }),
+        read: state.read.filter(([path]) => !closed.includes(path)),
+      }),
+    /** Tools are no longer offered. */
+    removed: (state, { names }: { readonly names: readonly string[] }): RunState =>
+      update(addMessage(state, { role: 'tools', names: [], removed: names }), {
+        disclosed: state.disclosed.filter((name) => !names.includes(name)),
+      }),
     /** The pending openings are open by other means. */
     settled: (state): RunState => update(state, { pending: [] }),
     repaired: (state, payload: { readonly message: Message }): RunState =>
@@ -325,17 +161,28 @@ const runSlice = defineSlice({
  */
 export const agentRun = includeInSessions(makeSlice({ ...runSlice, toJson: toRunState }))
 
-/** Removes messages about added tools that are now offered from the start. */
-function dropAdditions(log: Log<Message>, offered: ReadonlySet<string>): Log<Message> {
-  const messages = [...log]
-  if (!messages.some(({ role }) => role === 'tools')) return log
-  return Log.of(
-    messages.flatMap((message): readonly Message[] => {
-      if (message.role !== 'tools') return [message]
-      const names = message.names.filter((name) => !offered.has(name))
-      return names.length > 0 ? [freezeChanges({ ...message, names })] : []
-    }),
-  )
+/**
+ * Removes messages about tools that a new render offers from the start; without a list, all of them. A summary counts
+ * the messages before it, so its count changes, too.
+ */
+function filterTools(state: RunState, changes: Partial<Fields>, offered?: ReadonlySet<string>): RunState {
+  const { log } = hold(state)
+  const { summary } = state
+  const removed = findRemoved(log)
+  const keep = (message: Message, at: number): Message | undefined => {
+    if (message.role !== 'tools') return message
+    const isLeft = (name: string): boolean => offered?.has(name) === false && (removed.get(name) ?? -1) < at
+    const names = message.names.filter(isLeft)
+    if (names.length === 0) return undefined
+    return names.length === message.names.length && !message.removed ? message : freezeChanges({ role: 'tools', names })
+  }
+  const kept = [...log].map(keep)
+  const isKept = (message: Message | undefined): message is Message => message !== undefined
+  const shown = summary && {
+    count: kept.slice(0, summary.count).filter(isKept).length,
+    messages: summary.messages.map((message) => keep(message, summary.count)).filter(isKept),
+  }
+  return update(state, { ...changes, summary: shown }, Log.of(kept.filter(isKept)))
 }
 
 function addMessage(state: RunState, message: Message): RunState {
@@ -352,8 +199,7 @@ function addMessage(state: RunState, message: Message): RunState {
 /** Removes the entry of a call from a list. */
 function withoutCall<Item extends { readonly callId: string }>(list: readonly Item[], id: string): readonly Item[] {
   // Usually there is no entry, and a state is created for each event of a run.
-  if (!list.some(({ callId }) => callId === id)) return list
-  return list.filter(({ callId }) => callId !== id)
+  return list.some(({ callId }) => callId === id) ? list.filter(({ callId }) => callId !== id) : list
 }
 
 /** Computes the state after an event, for runs whose session does not have the slice. */

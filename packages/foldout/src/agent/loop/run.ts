@@ -1,4 +1,5 @@
-import { formatRepair } from '../../adapters/repair.ts'
+import { ignore } from '../../core/promises.ts'
+import { CUT_OFF_ANSWER, formatRepair } from '../../adapters/repair.ts'
 import type { AssistantMessage, EvaluationResult } from '../../adapters/contract.ts'
 import { readResult } from '../../adapters/read-reply.ts'
 import { untilAborted } from '../../core/abort.ts'
@@ -6,15 +7,16 @@ import { applyOpening } from '../../disclosure/opening.ts'
 import { OutputParseError, type OutputSpec } from '../../prompt/output.ts'
 import { LimitReachedError } from '../errors.ts'
 import { runRestarted } from '../events.ts'
-import { DEFAULT_MAX_EXPANSIONS, DEFAULT_MAX_REPAIRS } from '../limits.ts'
+import { DEFAULT_MAX_EXPANSIONS, DEFAULT_MAX_REPAIRS, type StopReason } from '../limits.ts'
 import type { AgentResult } from '../options.ts'
 import { listWaiting } from './answers.ts'
-import { findStop, type StopReason } from './bounds.ts'
+import { findStop } from '../bounds.ts'
 import {
   finishTurn,
   getRestart,
   runCalls,
   sayAdded,
+  tellNews,
   toOutcome,
   type Ended,
   type Restart,
@@ -22,6 +24,7 @@ import {
 } from './conversation.ts'
 import type { RunCore } from './core.ts'
 import { openEvaluation } from './evaluation.ts'
+import { foldBack } from './fold-back.ts'
 import { agentRun, getLastMessage, toRunState } from './run-state.ts'
 import { hashPrompt } from './start.ts'
 import { takeRender } from './take-render.ts'
@@ -29,8 +32,19 @@ import { takeRender } from './take-render.ts'
 /** Renders the prompt and runs the model until it answers, opens something that needs a new render, or is stopped. */
 export async function evaluate(core: RunCore): Promise<Ended> {
   core.check()
+  await prepareAhead(core)
   takeRender(core)
-  return (await finishTurn(core)) ?? ask(core)
+  const ended = await finishTurn(core)
+  if (ended) return ended
+  core.ahead.show(core.session, (describe) => tellNews(core, describe))
+  return ask(core)
+}
+
+/** A conversation without a start begins with a new render, and so does one whose caller asks for it. */
+function prepareAhead(core: RunCore): Promise<void> {
+  const isFresh = core.mustRender || core.journal.state.start === null
+  const { options, input, session, signal, render, check, tell } = core
+  return core.ahead.prepare({ options, input, session, signal, isFresh, render, check, tell })
 }
 
 async function ask(core: RunCore): Promise<Ended> {
@@ -51,18 +65,22 @@ async function ask(core: RunCore): Promise<Ended> {
     count(result)
     // The adapter has recorded the results of the last turn; the tools added by them are offered when the run
     // continues.
-    if (result.type === 'halted' && decision?.type === 'stop') sayAdded(core, decision.added)
-    return getEnd(core, result, decision)
+    if (result.type === 'halted' && (decision?.type === 'stop' || decision?.type === 'refold'))
+      sayAdded(core, decision.added)
+    if (result.type === 'final' || decision?.type !== 'refold') return getEnd(core, result, decision)
   } finally {
     close()
     // Running calls end with the signal; their results belong to the returned state.
-    if (signal.signal.aborted) await core.running?.catch(() => undefined)
+    if (signal.signal.aborted && core.running) await ignore(core.running, 'the run ends with the reason of the signal')
   }
+  await foldBack(core)
+  return ask(core)
 }
 
 function getEnd(core: RunCore, result: EvaluationResult, decision: TurnDecision | undefined): Ended {
   if (result.type === 'final') return takeAnswer(core, result.text)
-  if (decision === undefined || decision.type === 'continue') return { type: 'stop', reason: 'stop-when' }
+  if (decision === undefined || decision.type === 'continue' || decision.type === 'refold')
+    return { type: 'stop', reason: 'stop-when' }
   return decision
 }
 
@@ -71,7 +89,7 @@ function takeAnswer({ scribe, turns, options, journal }: RunCore, text: string):
   turns.push({ type: 'answer', message })
   const stop = findStop(options, turns, journal.state)
   const { pending } = journal.state
-  if (pending.length === 0) return { type: 'answer', text, stop }
+  if (pending.length === 0) return { type: 'answer', text, cut: message.cut, stop }
   // Under the batched policy, the model may answer before the sections it opened were shown.
   return stop ? { type: 'stop', reason: stop } : getRestart(pending)
 }
@@ -113,8 +131,11 @@ export async function finish(
   if (end.type === 'pause') return pause(core)
   if (end.type === 'stop') return stop(core, end.reason)
   const { journal, options, tell } = core
-  const mayRepair = journal.state.repairs < (options.maxRepairs ?? DEFAULT_MAX_REPAIRS)
-  const parsed = parseAnswer(core.rendered.output, end.text, mayRepair)
+  // The same request would be filtered again.
+  if (end.cut === 'filtered') return stop(core, end.cut)
+  const canRepair = journal.state.repairs < (options.maxRepairs ?? DEFAULT_MAX_REPAIRS)
+  const parsed = parseAnswer(core.rendered.output, end, canRepair)
+  if (parsed === undefined) return stop(core, 'cut-off')
   if ('value' in parsed) {
     journal.record(agentRun.events.completed({ answer: end.text }))
     await journal.saved()
@@ -143,18 +164,23 @@ function getLastReply({ scribe, journal }: RunCore): string {
   return reply?.role === 'assistant' ? reply.text : ''
 }
 
-/** Parses the answer with the output schema, or returns the message that asks the model to fix it. */
+/**
+ * Parses the answer with the output schema, or returns the message that asks the model to fix it. Returns undefined if the
+ * answer was cut off, and asking again is of no use.
+ */
 function parseAnswer(
   output: OutputSpec<unknown> | undefined,
-  text: string,
-  mayRepair: boolean,
-): { readonly value: unknown } | { readonly fault: string } {
-  if (!output) return { value: undefined }
+  { text, cut }: Pick<Extract<Ended, { type: 'answer' }>, 'text' | 'cut'>,
+  canRepair: boolean,
+): { readonly value: unknown } | { readonly fault: string } | undefined {
+  if (!output) return cut ? undefined : { value: undefined }
   try {
     return { value: output.parse(text) }
   } catch (error) {
-    if (!mayRepair || !(error instanceof OutputParseError)) throw error
-    return { fault: formatRepair(error.message) }
+    if (!(error instanceof OutputParseError)) throw error
+    if (canRepair) return { fault: cut ? CUT_OFF_ANSWER : formatRepair(error.message) }
+    if (cut) return undefined
+    throw error
   }
 }
 
@@ -170,14 +196,23 @@ export function getStoredResult(core: RunCore): AgentResult | undefined {
   return createResult(core, { status, text, output: core.rendered.output?.parse(text) })
 }
 
-function createResult(
-  { journal, turns, tell }: RunCore,
-  end: Pick<AgentResult, 'status' | 'text'> & { readonly reason?: StopReason; readonly output?: unknown },
-): AgentResult {
+/** How a run ended. */
+type RunEnd =
+  | { readonly status: 'completed'; readonly output: unknown }
+  | { readonly status: 'stopped'; readonly reason: StopReason }
+  | { readonly status: 'waiting' }
+
+function createResult({ journal, turns, tell }: RunCore, end: RunEnd & { readonly text: string }): AgentResult {
   const state = toRunState(journal.state)
   const { usage, totalUsage, expansions, messages } = state
   const approvals = end.status === 'waiting' ? listWaiting(state) : []
-  tell({ type: 'run/finished', status: end.status, usage, totalUsage })
-  const { status, reason, text, output } = end
-  return { status, reason, text, output, approvals, messages, turns, usage, totalUsage, expansions, state }
+  tell({
+    type: 'run/finished',
+    status: end.status,
+    ...(end.status === 'stopped' && { reason: end.reason }),
+    usage,
+    totalUsage,
+  })
+  const fields = { approvals, messages, turns, usage, totalUsage, expansions, state }
+  return { reason: undefined, output: undefined, ...end, ...fields }
 }

@@ -130,6 +130,14 @@ function findBody(rendered: RenderedPrompt, path: string, before: string): strin
   return view.frame.node(slot.index)?.text.slice(slot.heading.length)
 }
 
+/** Returns the text of an open section below its heading; undefined if it is not open. */
+export function findOpenBody(rendered: RenderedPrompt, path: string): string | undefined {
+  const view = getView(rendered)
+  const slot = view?.renderer.options.registry.byPath.get(path)
+  if (!view || !slot || view.frame.at(slot.index) !== OPEN) return undefined
+  return view.frame.node(slot.index)?.text.slice(slot.heading.length)
+}
+
 /** Open sections of a render that the model has not seen, or has seen with another text. */
 export interface News {
   /** The text of the sections, with the summaries of folded sections inside them. */

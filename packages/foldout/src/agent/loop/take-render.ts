@@ -1,9 +1,9 @@
-import type { Message } from '../../adapters/contract.ts'
 import { getNewTools } from '../../disclosure/opening.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { promptRendered } from '../events.ts'
-import { findUnfinished } from './conversation.ts'
+import { findUnfinished } from './calls/unfinished.ts'
+import { describeRendered } from '../rendered-event.ts'
 import type { Offer, RunCore } from './core.ts'
 import { agentRun, type ConversationStart } from './run-state.ts'
 import { describeStart, hasLost, hashDefinitions, hashPrompt, hashSource } from './start.ts'
@@ -21,8 +21,8 @@ export function takeRender(core: RunCore): void {
   core.mustRender = false
   core.offer = kept ?? { system: rendered.text, tools: rendered.tools }
   toolbox.take(core.offer.tools)
-  const { added, missing } = findAddedTools(journal.state.messages, core.offer.tools, toolbox)
-  toolbox.add([...added.values()])
+  const { current, missing } = findAddedTools(core)
+  toolbox.add(current)
   for (const name of missing) {
     tell({
       type: 'warning',
@@ -30,6 +30,7 @@ export function takeRender(core: RunCore): void {
     })
   }
   if (!kept) {
+    core.refold.loseCache()
     journal.record(agentRun.events.rendered({ start: describeStart(rendered, options.overrides) }))
   }
   tellRendered(core, rendered)
@@ -81,53 +82,34 @@ function findByName(name: string, toolbox: Toolbox): AnyTool | undefined {
   return 'tool' in found ? found.tool : undefined
 }
 
-/** Finds the tools that were added to a conversation after its start, by name. */
-export function findAddedTools(
-  messages: readonly Message[],
-  offered: readonly AnyTool[],
-  toolbox: Toolbox,
-): { readonly added: ReadonlyMap<string, AnyTool>; readonly missing: readonly string[] } {
-  const names = new Set(offered.map(({ name }) => name))
+/** Finds the tools that were added to a conversation after its start, by name. Some were removed since. */
+export function findAddedTools(core: Pick<RunCore, 'journal' | 'offer' | 'toolbox' | 'render'>): {
+  readonly added: ReadonlyMap<string, AnyTool>
+  readonly current: readonly AnyTool[]
+  readonly missing: readonly string[]
+} {
+  const { journal, offer, toolbox, render } = core
+  const offered = new Set(offer.tools.map(({ name }) => name))
+  const current = new Set<string>()
   const added = new Map<string, AnyTool>()
   const missing = new Set<string>()
-  for (const message of messages) {
+  for (const message of journal.state.messages) {
     if (message.role !== 'tools') continue
     for (const name of message.names) {
-      if (names.has(name) || added.has(name)) continue
-      const tool = findByName(name, toolbox)
-      if (tool) added.set(name, tool)
-      else missing.add(name)
+      const tool = added.get(name) ?? findByName(name, toolbox) ?? render().view.findTool(name)
+      if (!tool) missing.add(name)
+      else if (!offered.has(name)) added.set(name, tool)
+      current.add(name)
     }
+    for (const name of message.removed ?? []) current.delete(name)
   }
-  return { added, missing: [...missing] }
+  return { added, current: [...added.values()].filter(({ name }) => current.has(name)), missing: [...missing] }
 }
 
 function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: RenderedPrompt): void {
-  const event = {
-    tools: [...toolbox.offered],
-    full: rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
-    summarized: rendered.summarized,
-  }
-  session.dispatch(promptRendered(event))
-  tell({
-    type: 'prompt/rendered',
-    ...event,
-    // Counted on demand.
-    get tokens() {
-      return rendered.tokens
-    },
-    get tokensIfAllOpen() {
-      return rendered.tokensIfAllOpen
-    },
-    get prompt() {
-      return `${rendered.descriptor.ns}/${rendered.descriptor.key}`
-    },
-    get text() {
-      return rendered.text
-    },
-    get toolsInFolds() {
-      return Object.fromEntries(rendered.toolsInFolds)
-    },
-  })
-  journal.record(agentRun.events.disclosed({ names: event.tools }))
+  const event = describeRendered(rendered, [...toolbox.offered])
+  const { tools, full, summarized } = event
+  session.dispatch(promptRendered({ tools, full, summarized }))
+  tell(event)
+  journal.record(agentRun.events.disclosed({ names: tools }))
 }

@@ -1,6 +1,8 @@
-import { PromptRenderError, getErrorMessage } from '../../core/errors.ts'
+import { ignore } from '../../core/promises.ts'
+import { PromptRenderError } from '../../core/errors.ts'
 import type { Filesystem } from '../../files/filesystem.ts'
 import { fail, ok, type ToolFailure, type ToolResult } from '../../tools/result.ts'
+import { describeError } from '../../tools/thrown.ts'
 import type { OpeningPlan } from '../engine.ts'
 import type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../strategy.ts'
 import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
@@ -92,7 +94,7 @@ async function writeFiles(
 ): Promise<ToolResult> {
   if (!filesystem) return fail('Cannot write context files: no filesystem available.')
   const describeFailure: DescribeFailure = (key, error) =>
-    fail(`Failed to write context for '${key}': ${getErrorMessage(error)}`)
+    fail(`Failed to write context for '${key}': ${describeError(error)}`)
   const files: ContextFile[] = []
   // Everything is rendered before anything is written.
   for (const [key, paths] of plan.pathsByKey) {
@@ -121,7 +123,7 @@ async function writeAll(
       await filesystem.write(path, text)
       undo.push(() => (before === undefined ? filesystem.remove(path) : filesystem.write(path, before)))
     } catch (error) {
-      for (const restore of undo.toReversed()) await restore().catch(() => undefined)
+      for (const restore of undo.toReversed()) await ignore(restore(), 'the first failure is the one to tell')
       return describeFailure(key, error)
     }
   }

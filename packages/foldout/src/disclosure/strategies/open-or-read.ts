@@ -2,7 +2,7 @@ import { getAncestors } from '../../core/text.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { bearsTools } from '../engine.ts'
 import { strategyWithCost, type DisclosureView, type OpeningCall } from '../strategy.ts'
-import { openSuffix, readSuffixWithChildren } from '../suffix.ts'
+import { openSuffix, readSuffixWithChildren, describeHowToFind } from '../suffix.ts'
 import {
   OPEN_SECTIONS,
   READ_SECTION,
@@ -27,6 +27,7 @@ import {
 export const openOrRead = strategyWithCost({
   name: 'openOrRead',
   toolNames: [OPEN_SECTIONS, READ_SECTION],
+  contentsHint: describeHowToFind(READ_SECTION),
   suffix: (section) => (section.hasTools ? openSuffix(section) : readSuffixWithChildren(section)),
   tools(view) {
     const withTools = view.folded.filter((section) => section.hasTools).length

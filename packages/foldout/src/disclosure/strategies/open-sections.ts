@@ -1,5 +1,5 @@
 import { strategyWithCost } from '../strategy.ts'
-import { openSuffix } from '../suffix.ts'
+import { openSuffix, describeHowToFind } from '../suffix.ts'
 import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
 /**
@@ -13,6 +13,7 @@ import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSections
 export const openSections = strategyWithCost({
   name: 'openSections',
   toolNames: [OPEN_SECTIONS],
+  contentsHint: describeHowToFind(OPEN_SECTIONS),
   suffix: openSuffix,
   tools: (offered) => [openSectionsTool(offered, (plan, view) => answerByRestart(view, plan))],
   getCalls: (_view, keys) => [getOpenCall(keys)],

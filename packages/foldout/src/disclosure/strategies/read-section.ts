@@ -1,5 +1,5 @@
 import { strategyWithCost } from '../strategy.ts'
-import { readSuffix } from '../suffix.ts'
+import { readSuffix, describeHowToFind } from '../suffix.ts'
 import { READ_SECTION, describeCall, getReadCall, readSectionTool } from '../tools.ts'
 
 /**
@@ -14,6 +14,7 @@ import { READ_SECTION, describeCall, getReadCall, readSectionTool } from '../too
 export const readSection = strategyWithCost({
   name: 'readSection',
   toolNames: [READ_SECTION],
+  contentsHint: describeHowToFind(READ_SECTION),
   suffix: readSuffix,
   tools: (view) => [readSectionTool(view)],
   getCalls: (_view, keys) => keys.map(getReadCall),

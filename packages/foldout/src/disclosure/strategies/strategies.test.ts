@@ -131,7 +131,7 @@ describe('openOrRead', () => {
         message:
           keys.length === 1
             ? 'Opened: plain. Its text is now in the system prompt.'
-            : 'Opened: plain, tooled. Their text is now in the system prompt, and their tools are in your tool list.',
+            : 'Opened: plain, tooled. Their text is now in the system prompt, and their tools are in your tool list. Callable now: act.',
         opening: { halts: true, paths: keys },
       })
       expect(conversation.restarts).toBe(1)
@@ -325,10 +325,47 @@ describe('texts for models', () => {
     expect(long.message.length).toBeLessThan(400)
   })
 
+  it.each([
+    '"plain"',
+    '`plain`',
+    ' plain ',
+    '‘plain’',
+    '[plain]',
+    'plain.',
+    '# plain',
+    '«Plain»',
+    'PLAIN',
+    '**Plain**',
+  ])('R29 finds a section by %j', async (key) => {
+    expect(await start(readSection(), plain).call('read_section', { section_key: key })).toMatchObject({ ok: true })
+  })
+
+  it('R29 finds a title whose letters are decomposed, or were when it was defined', async () => {
+    const menu = (title: string): AnySection => defineSection({ key: 'menu', title, template: 'm', ...folded })
+    for (const [title, key] of [
+      ['Café', 'Cafe\u0301'],
+      ['Cafe\u0301', 'café'],
+    ] as const)
+      expect(await start(readSection(), menu(title)).call('read_section', { section_key: key })).toMatchObject({
+        ok: true,
+      })
+  })
+
+  it('R29 suggests a section by the last part of its path, also if that is mistyped', async () => {
+    const refunds = defineSection({ key: 'refunds', title: 'How', template: 'r', ...folded })
+    const handbook = defineSection({ key: 'handbook-of-the-shop', title: 'H', template: 'h', children: [refunds] })
+    for (const key of ['refnds', 'handbook-of-the-shop.refnds', 'shop.refunds'])
+      expect(await start(readSection(), handbook).call('read_section', { section_key: key })).toEqual({
+        ok: false,
+        message: `Section '${key}' does not exist in this prompt. Nearest keys: handbook-of-the-shop.refunds.`,
+      })
+  })
+
   it('R29 does not accept a title that several sections share as a key', async () => {
     const twin = defineSection({ key: 'twin', title: 'Plain', template: 'twin text', ...folded })
-    expect(await start(readSection(), plain, twin).call('read_section', { section_key: 'Plain' })).toMatchObject({
+    expect(await start(readSection(), plain, twin).call('read_section', { section_key: 'Plain' })).toEqual({
       ok: false,
+      message: "Several sections are called 'Plain'. Use one of these keys: plain, twin.",
     })
     expect(await start(readSection(), plain, twin).call('read_section', { section_key: '3' })).toMatchObject({
       message: '# Plain\n\ntwin text',
@@ -361,7 +398,11 @@ describe('texts for models', () => {
     )
     const [open] = bound(plain).render({ disclosure: openSections() }).tools
     expect(open?.inputSchema['properties']).toMatchObject({
-      reason: { description: 'Why you need them, in a few words' },
+      // The words of the source document.
+      reason: {
+        description:
+          "Brief explanation of why these sections need to be expanded. Helps the caller understand the model's information needs.",
+      },
     })
   })
 
@@ -372,7 +413,7 @@ describe('texts for models', () => {
     ['something else', 'zzzzzz', 'Call one of the tools in your list.'],
     ['a very long name', 'q'.repeat(50_000), 'Call one of the tools in your list.'],
   ])('R36 explain an unknown tool: %s', async (_, name, hint) => {
-    const shop = defineSection({ key: 'shop', title: 'Shop', tools: [tool('refund_order')] })
+    const shop = defineSection({ key: 'shop', title: 'Shop', template: '', tools: [tool('refund_order')] })
     const { ok: isOk, message } = await start(readSection(), shop, tooled).call(name, {})
     expect(isOk).toBe(false)
     expect(message).toMatch(/^There is no tool '/)

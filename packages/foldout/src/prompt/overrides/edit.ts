@@ -1,3 +1,4 @@
+import { dropUndefined } from '../../core/json/json.ts'
 import { PromptValidationError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { applyOverrides, type PromptOverrides, type SectionOverride, type ToolOverride } from './overrides.ts'
@@ -44,7 +45,7 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
   const paths = prompt.descriptor.sections.map((section) => section.path)
   const { hash } =
     prompt.descriptor.sections.find((section) => section.path === path) ?? refuseUnknown('section', path, paths)
-  const override: SectionOverride = { ...omitUndefined(edit), hash }
+  const override: SectionOverride = { ...dropUndefined(edit), hash }
   const details = { path }
   refuse(sectionCheck(override, 'section') ?? describeNothing(override, 'a body, a summary or a visibility'), details)
   refuseIgnored(prompt, { sections: { [path]: override } }, details)
@@ -55,7 +56,7 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
 export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
   const names = prompt.descriptor.tools.map((tool) => tool.name)
   const { hash } = prompt.descriptor.tools.find((tool) => tool.name === name) ?? refuseUnknown('tool', name, names)
-  const override: ToolOverride = { ...omitUndefined(edit), hash }
+  const override: ToolOverride = { ...dropUndefined(edit), hash }
   refuse(toolCheck(override, 'tool') ?? describeNothing(override, 'a description or fields'))
   refuseIgnored(prompt, { tools: { [name]: override } })
   return override
@@ -63,14 +64,14 @@ export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): To
 
 export function mergeSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {
   const { hash, body, summary, visibility } = { ...fresh(old, edit), ...edit }
-  return omitUndefined({ hash, body, summary, visibility })
+  return dropUndefined({ hash, body, summary, visibility })
 }
 
 export function mergeTool(old: ToolOverride | undefined, edit: ToolOverride): ToolOverride {
   const kept = fresh(old, edit)
   const { hash, description } = { ...kept, ...edit }
   const fields = kept?.fields && edit.fields ? { ...kept.fields, ...edit.fields } : (edit.fields ?? kept?.fields)
-  return omitUndefined({ hash, description, fields })
+  return dropUndefined({ hash, description, fields })
 }
 
 /** A folded section needs a summary to show. */
@@ -88,13 +89,6 @@ function fresh<Override extends { readonly hash: string }>(
   edit: Override,
 ): Override | undefined {
   return old?.hash === edit.hash ? old : undefined
-}
-
-type Given<Values> = { [Name in keyof Values]: Exclude<Values[Name], undefined> }
-
-/** Leaves out fields that are undefined. */
-function omitUndefined<Values extends object>(values: Values): Given<Values> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>
 }
 
 function describeNothing(override: object, wanted: string): string | undefined {

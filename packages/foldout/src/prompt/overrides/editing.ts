@@ -1,3 +1,4 @@
+import { listFieldDescriptions } from '../../core/schema/schema.ts'
 import { toTemplateSource, type Template } from '../../core/template.ts'
 import { findTools, hashTool } from './descriptor.ts'
 import {
@@ -35,7 +36,10 @@ export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
     }
   }
   for (const { tool, acceptsOverrides } of findTools(registry).values()) {
-    if (acceptsOverrides) tools[tool.name] = { hash: hashTool(tool), description: tool.description }
+    if (!acceptsOverrides) continue
+    const fields = listFieldDescriptions(tool.inputSchema)
+    const hasFields = Object.keys(fields).length > 0
+    tools[tool.name] = { hash: hashTool(tool), description: tool.description, ...(hasFields && { fields }) }
   }
   return { sections, tools }
 }

@@ -14,6 +14,7 @@ import {
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ignore } from '../../core/promises.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { retryIfInUseSync } from '../../core/in-use.ts'
 import { isPlainObject } from '../../core/json/json.ts'
@@ -87,11 +88,9 @@ const turns = new Map<string, Promise<unknown>>()
 /** Queues callers of this process in call order, so only one of them competes with other processes. */
 function inTurn<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   const done = (turns.get(path) ?? Promise.resolve()).then(work)
-  const settled = done
-    .catch(() => undefined)
-    .finally(() => {
-      if (turns.get(path) === settled) turns.delete(path)
-    })
+  const settled = ignore(done, 'the caller is told').finally(() => {
+    if (turns.get(path) === settled) turns.delete(path)
+  })
   turns.set(path, settled)
   return done
 }

@@ -208,6 +208,7 @@ describe('R16 the descriptor', () => {
           defineSection({
             key: 'a',
             title: 'A',
+            template: '',
             tools: [defineTool({ name: 't', description, params: params as never, execute: () => ok('') })],
           }),
         ],
@@ -223,7 +224,9 @@ describe('R16 the descriptor', () => {
     expect(Object.keys(source.sections!)).toEqual(['intro', 'docs', 'made'])
     expect(source.sections!['docs']).toEqual({ hash: hashes['docs'], body: 'The body for ${name}.', summary: 'Docs.' })
     expect(source.sections!['made']).toEqual({ hash: hashes['made'], summary: 'Sum.' })
-    expect(source.tools).toEqual({ search: { hash: hashes['search'], description: 'Searches.' } })
+    expect(source.tools).toEqual({
+      search: { hash: hashes['search'], description: 'Searches.', fields: { query: 'What to find' } },
+    })
     expect(bound.render({ overrides: source }).text).toBe(bound.render().text)
     expect(bound.render({ overrides: source }).trace).toEqual([])
   })

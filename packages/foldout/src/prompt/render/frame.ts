@@ -111,7 +111,8 @@ export class Frame {
       const shown = this.at(index)
       if (shown === ABSENT) continue
       const made = this.made.size > 0 ? this.made.get(index) : undefined
-      texts.push(made ? made.text : this.#source.textAt(index, shown))
+      const text = made ? made.text : this.#source.textAt(index, shown)
+      if (text !== '') texts.push(text)
     }
     return texts.join(SEPARATOR)
   }

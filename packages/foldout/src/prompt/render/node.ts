@@ -50,6 +50,18 @@ export class RenderedNode {
   }
 }
 
+/** A folded section in a shortened table of contents. It may be empty, if another section's line names it. */
+export class ListedNode extends RenderedNode {
+  constructor(slot: Slot, text: string, counter: TokenCounter) {
+    super(slot, 'summary', text, NO_TOOLS, counter)
+  }
+
+  override standalone(depth: number): string {
+    // Only headings are numbered.
+    return this.text.startsWith('#') ? super.standalone(depth) : this.text
+  }
+}
+
 /** Lists the tools of nodes in document order, without duplicates. */
 export function collectTools(nodes: readonly RenderedNode[]): AnyTool[] {
   return [...new Set(nodes.flatMap((node) => node.tools))]

@@ -1,7 +1,7 @@
 import { PromptValidationError } from '../../core/errors.ts'
 import { fieldNames } from '../../core/schema/schema.ts'
 import { joinWords } from '../../core/text.ts'
-import { isThenable, swallow } from '../../core/promises.ts'
+import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
@@ -111,7 +111,7 @@ export const formatNumberedHeading: Heading = ({ title, number, depth }) =>
 function makeHeading(heading: Heading, parts: HeadingParts): string {
   const made: unknown = heading(parts)
   if (typeof made === 'string') return made
-  if (isThenable(made)) swallow(made)
+  if (isThenable(made)) void ignore(made, 'the error below says what is wrong')
   throw new PromptValidationError(
     `The \`heading\` of the prompt returned ${isThenable(made) ? 'a promise' : getKind(made)} for section '${parts.path}'. It must return a string.`,
     { path: parts.path },
@@ -209,7 +209,7 @@ export function createRegistry(
 function getFixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   if (dynamic || dynamicBelow || section.params) return UNDECIDED
   if (!section.enabled) return ABSENT
-  return section.visibility === 'full' ? OPEN : FOLDED
+  return section.visibility === 'summary' ? FOLDED : OPEN
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type AnySection,
 } from '../../entries/index.ts'
 import { visibility, type SessionReader } from '../../entries/session.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 const prompt = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'prompt', sections })
 const bound = (...sections: AnySection[]) => prompt(...sections).bind()
@@ -61,7 +62,12 @@ describe('text', () => {
       ns: 'test',
       key: 'p',
       sections: [
-        defineSection({ key: 'a', title: 'A', template: 'x', children: [defineSection({ key: 'b', title: 'B' })] }),
+        defineSection({
+          key: 'a',
+          title: 'A',
+          template: 'x',
+          children: [defineSection({ key: 'b', title: 'B', template: '' })],
+        }),
       ],
       heading: ({ title, number, depth, path }) => `<${depth} ${path} ${number} ${title}>`,
     })
@@ -70,7 +76,7 @@ describe('text', () => {
 
   it('R9 a blank body leaves only the heading', () => {
     const p = prompt(
-      defineSection({ key: 'a', title: 'A' }),
+      defineSection({ key: 'a', title: 'A', template: '' }),
       defineSection({ key: 'b', title: 'B', template: '${x}' }),
       defineSection({ key: 'c', title: 'C', render: () => '\n ' }),
     )
@@ -85,7 +91,7 @@ describe('text', () => {
       tools: [tool('look')],
       children: [defineSection({ key: 'child', title: 'Child', template: 'c' })],
     })
-    const b = bound(section, defineSection({ key: 'b', title: 'B' }))
+    const b = bound(section, defineSection({ key: 'b', title: 'B', template: '' }))
     const session = createSession({ slices: [flag] })
     expect(b.render({ session }).text).toBe('## 2 B')
     expect(names(b.render({ session }))).toEqual([])
@@ -120,7 +126,9 @@ describe('text', () => {
   })
 
   it('R10 a blank summary leaves only the suffix', () => {
-    const text = bound(defineSection({ key: 'a', title: 'A', summary: '', visibility: 'summary' })).render().text
+    const text = bound(
+      defineSection({ key: 'a', title: 'A', template: '', summary: '', visibility: 'summary' }),
+    ).render().text
     expect(text).toBe(`## 1 A\n\n${SUFFIX('a')}`)
   })
 
@@ -140,6 +148,7 @@ describe('text', () => {
           defineSection({
             key: 'a',
             title: 'A',
+            template: '',
             summary: 's',
             visibility: 'summary',
             summarySuffix: "Ask for '${section_key}' at $${5}.",
@@ -193,7 +202,7 @@ describe('enabled and visibility', () => {
           }),
         ],
       }),
-      defineSection({ key: 'on', title: 'On' }),
+      defineSection({ key: 'on', title: 'On', template: '' }),
     )
     const rendered = p.bind({}).render()
     expect(rendered.text).toBe('## 2 On')
@@ -226,7 +235,12 @@ describe('enabled and visibility', () => {
   })
 
   it('R7 without a session, selectors see the initial state of each slice', () => {
-    const section = defineSection({ key: 'a', title: 'A', enabled: (_, { session }) => session.get(flag) })
+    const section = defineSection({
+      key: 'a',
+      title: 'A',
+      template: '',
+      enabled: (_, { session }) => session.get(flag),
+    })
     expect(bound(section).render().text).toBe('')
   })
 
@@ -270,20 +284,20 @@ describe('enabled and visibility', () => {
     })
     expect(() => top.render()).toThrow(error)
     expect(() => top.render({ disclosure: openSections({ showCost: true }) })).toThrow(error)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await takeTurns(5)
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()
   })
 
   it('R9 a heading that is async or not a string is rejected, naming the section', async () => {
-    const sections = [defineSection({ key: 'a', title: 'A' })]
+    const sections = [defineSection({ key: 'a', title: 'A', template: '' })]
     const define = (heading: unknown) => () =>
       definePrompt({ ns: 'test', key: 'prompt', sections, heading: heading as () => string })
     expect(define(async () => Promise.reject(new Error('late')))).toThrow(
       "The `heading` of the prompt returned a promise for section 'a'. It must return a string.",
     )
     expect(define(() => 1)).toThrow("returned a number for section 'a'")
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await takeTurns(5)
   })
 
   it('R6 requesting a summary that does not exist is rejected, naming the path', () => {
@@ -296,7 +310,9 @@ describe('enabled and visibility', () => {
     expect(() => bound(section).render({ visibility: { a: 'summary' } })).toThrow(error)
     const session = createSession({ slices: [visibility.seed({ a: 'summary' })] })
     expect(() => bound(section).render({ session })).toThrow(error)
-    expect(() => bound(defineSection({ key: 'a', title: 'A', visibility: () => 'summary' })).render()).toThrow(error)
+    expect(() =>
+      bound(defineSection({ key: 'a', title: 'A', template: '', visibility: () => 'summary' })).render(),
+    ).toThrow(error)
     expect(() => bound(section).render({ visibility: { a: 'ful' as never } })).toThrow(
       "The visibility requested for section 'a' is 'ful'.",
     )
@@ -464,7 +480,7 @@ describe('tools and the rendered prompt', () => {
     let on = true
     const seen: SessionReader[] = []
     const b = bound(
-      defineSection({ key: 'a', title: 'A', enabled: (_, { session }) => (seen.push(session), on) }),
+      defineSection({ key: 'a', title: 'A', template: '', enabled: (_, { session }) => (seen.push(session), on) }),
       defineSection({ key: 'b', title: 'B', template: 'x' }),
     )
     expect(b.render().text).toBe('## 1 A\n\n## 2 B\n\nx')
@@ -517,7 +533,13 @@ describe('one tool in several sections', () => {
       'one use_one',
       'two use_two',
     ])
-    const closed = defineSection({ key: 'closed', title: 'Closed', tools: [look], acceptsOverrides: false })
+    const closed = defineSection({
+      key: 'closed',
+      title: 'Closed',
+      template: '',
+      tools: [look],
+      acceptsOverrides: false,
+    })
     const { tools } = prompt(open('one'), closed).descriptor
     expect(tools.map(({ acceptsOverrides }) => acceptsOverrides)).toEqual([false, true])
     const hash = both.descriptor.tools[0]!.hash
@@ -530,6 +552,8 @@ describe('one tool in several sections', () => {
   })
 
   it('R11 may be named twice in one section', () => {
-    expect(names(bound(defineSection({ key: 'a', title: 'A', tools: [look, look] })).render())).toEqual(['look'])
+    expect(names(bound(defineSection({ key: 'a', title: 'A', template: '', tools: [look, look] })).render())).toEqual([
+      'look',
+    ])
   })
 })

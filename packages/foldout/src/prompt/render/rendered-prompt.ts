@@ -1,6 +1,7 @@
 import { tokenCount, type TokenCount } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, DisclosureView } from '../../disclosure/strategy.ts'
 import { toolTokens, type AnyTool, type PromptView } from '../../tools/tool.ts'
+import type { AutoTrace } from '../auto-fold.ts'
 import type { BudgetTrace } from '../budget.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'
 import type { Frame } from './frame.ts'
@@ -36,7 +37,7 @@ export interface IgnoredVisibility {
  * bound.render({ budget: { tokens: 4_000 } }).trace.some(isFolded) // => false
  * ```
  */
-export type TraceEntry = IgnoredVisibility | IgnoredOverride | BudgetTrace
+export type TraceEntry = IgnoredVisibility | IgnoredOverride | AutoTrace | BudgetTrace
 
 /**
  * A prompt as the model sees it. Immutable; costly parts are computed on first use.
@@ -176,6 +177,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
     return (this.#trace = Object.freeze([
       ...view.findIgnored().map(describeIgnored),
       ...overridden,
+      ...view.autoTrace,
       ...view.budgetTrace,
     ]))
   }

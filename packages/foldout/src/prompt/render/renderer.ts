@@ -204,6 +204,8 @@ export class Renderer implements SlotSource {
     const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
     if (overridden !== undefined) return overridden
     const { visibility } = slot.section
+    // What is cheaper was asked for.
+    if (visibility === 'auto') return 'full'
     if (typeof visibility !== 'function') return visibility
     const result: unknown = callSelector('visibility', slot, () =>
       visibility(this.options.values.of(slot) as never, input.context),
@@ -213,7 +215,11 @@ export class Renderer implements SlotSource {
   }
 
   #bodyOf(slot: Slot): Template {
-    return this.options.overrides?.sections.get(slot.path)?.body ?? (slot.section.body as Template)
+    return this.getBody(slot) as Template
+  }
+
+  getBody(slot: Slot): Slot['section']['body'] {
+    return this.options.overrides?.sections.get(slot.path)?.body ?? slot.section.body
   }
 
   #fullText(slot: Slot): string {

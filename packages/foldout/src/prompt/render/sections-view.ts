@@ -1,11 +1,18 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
+import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
 import { visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import type { FoldPrice } from '../../core/price/fold.ts'
+import { decideAutoFolds, type AutoTrace } from '../auto-fold.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from '../budget.ts'
+import { fitContents } from './contents.ts'
 import { FOLDED, OPEN, ABSENT, joinTexts, type Frame } from './frame.ts'
+import type { RenderedNode } from './node.ts'
 import { getSlot, type Registry, type Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
+import { listSectionTexts } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
@@ -13,6 +20,7 @@ const NOTHING: VisibilityOverrides = Object.freeze({})
 export interface RenderRequest {
   readonly asked: VisibilityOverrides
   readonly budget: TokenBudget | undefined
+  readonly price: FoldPrice
 }
 
 /** The session for renders without one: every slice has its initial state. */
@@ -26,6 +34,7 @@ interface ViewParts {
   /** The frame before a budget folded anything. Later views start from it. */
   readonly whole: Frame
   readonly frame: Frame
+  readonly autoTrace: readonly AutoTrace[]
   readonly budgetTrace: readonly BudgetTrace[]
   /** The tools of an earlier view. This view has the same tools if it shows the same sections. */
   readonly listed?: ListedTools | undefined
@@ -45,12 +54,30 @@ export function viewSections(
   },
 ): SectionsView {
   const { session = noSession, opened = NOTHING, earlier } = options
-  const asked = mergeLayers(request.asked, session.get(visibility), opened)
+  const auto = decideAutoFolds(renderer, request.price, session)
+  const asked = mergeLayers(auto.asked, request.asked, session.get(visibility), opened)
   const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
   // Useless to another session, which would keep this one in memory, and the one before it.
-  const listed = earlier?.listed?.session === session ? earlier.listed : undefined
-  const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [], listed })
-  return request.budget ? fitBudget(view, request.budget) : view
+  const listed = earlier?.toolList?.session === session ? earlier.toolList : undefined
+  const budgetTrace: readonly BudgetTrace[] = []
+  const autoTrace = auto.trace
+  const view = new SectionsView({
+    renderer,
+    request,
+    session,
+    opened,
+    whole,
+    frame: whole,
+    autoTrace,
+    budgetTrace,
+    listed,
+  })
+  return withContents(request.budget ? fitBudget(view, request.budget) : view)
+}
+
+function withContents(view: SectionsView): SectionsView {
+  const frame = fitContents(view.frame, view.renderer)
+  return frame === view.frame ? view : view.withFrame(frame, view.budgetTrace)
 }
 
 /** The sections of a prompt as one session sees them. It can also compute how they would look in another state. */
@@ -74,6 +101,10 @@ export class SectionsView implements DisclosureView {
     return this.#parts.whole
   }
 
+  get autoTrace(): readonly AutoTrace[] {
+    return this.#parts.autoTrace
+  }
+
   get budgetTrace(): readonly BudgetTrace[] {
     return this.#parts.budgetTrace
   }
@@ -95,7 +126,7 @@ export class SectionsView implements DisclosureView {
   }
 
   /** The list of tools for later views. Building it costs more than everything else in a turn that changes nothing. */
-  get listed(): ListedTools | undefined {
+  get toolList(): ListedTools | undefined {
     const { session, frame, listed } = this.#parts
     return this.#tools && this.#tools !== listed?.tools ? { session, frame, tools: this.#tools } : listed
   }
@@ -173,6 +204,10 @@ export class SectionsView implements DisclosureView {
     return keys
   }
 
+  get texts(): readonly SectionText[] {
+    return listSectionTexts(this)
+  }
+
   state(path: string): 'full' | 'folded' | undefined {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return undefined
@@ -190,11 +225,16 @@ export class SectionsView implements DisclosureView {
   }
 
   resolve(key: string): string | undefined {
+    const found = this.resolveAll(key)
+    return found.length === 1 ? found[0] : undefined
+  }
+
+  resolveAll(key: string): readonly string[] {
     const { registry } = this.renderer.options
-    if (registry.byPath.has(key)) return key
+    const path = [key, trimName(key)].find((each) => registry.byPath.has(each))
+    if (path !== undefined) return [path]
     const found = getSectionNames(registry).get(normalizeName(key)) ?? []
-    const enabled = found.filter((path) => this.state(path) !== undefined)
-    return enabled.length === 1 ? enabled[0] : undefined
+    return found.filter((each) => this.state(each) !== undefined)
   }
 
   findTool(name: string): AnyTool | undefined {
@@ -219,10 +259,13 @@ export class SectionsView implements DisclosureView {
     return slot !== undefined && this.renderer.hasTools(slot, this.frame.context)
   }
 
-  content(path: string): string {
+  content(path: string, within?: readonly string[]): string {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return ''
-    return joinTexts(this.frame.nodes(slot.index, slot.end).map((node) => node.standalone(node.depth - slot.depth)))
+    const isWanted = (node: RenderedNode): boolean =>
+      node.visibility === 'full' || !within || within.some((wanted) => `${node.path}.`.startsWith(`${wanted}.`))
+    const nodes = this.frame.nodes(slot.index, slot.end).filter(isWanted)
+    return joinTexts(nodes.map((node) => node.standalone(node.depth - slot.depth)))
   }
 
   /** The text of the section's summary, without heading and suffix, or `undefined` if it has none. */
@@ -294,11 +337,16 @@ function getSectionNames(registry: Registry): ReadonlyMap<string, readonly strin
 
 const LONGEST_NAME = 1000
 
-/** Normalizes a name: no heading marks, lowercase, trimmed. */
+// What models write around a name: heading marks, quotes, brackets, the end of a sentence.
+const getEdges = deferPattern(String.raw`^[\s#"'\u0060\p{Pi}\p{Pf}<(\[{*]+|[\s"'\u0060\p{Pi}\p{Pf}>)\]}*.:,;]+$`, 'gu')
+
+/** Removes marks and blanks around a name, and composes its letters. */
+function trimName(name: string): string {
+  return name.slice(0, LONGEST_NAME).normalize('NFC').replace(getEdges(), '')
+}
+
 function normalizeName(name: string): string {
-  let text = name.slice(0, LONGEST_NAME).trim()
-  while (text.startsWith('#')) text = text.slice(1)
-  return text.trim().toLowerCase()
+  return trimName(name).toLowerCase()
 }
 
 /** Merges overrides; later ones win. A single layer is returned unchanged, so equal states stay identical. */

@@ -1,5 +1,5 @@
 import { getErrorMessage, isInstance, PromptRenderError } from '../../core/errors.ts'
-import { isThenable, swallow } from '../../core/promises.ts'
+import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
 import type { Slot } from './registry.ts'
@@ -20,7 +20,7 @@ export function callSelector(name: SelectorName, slot: Slot, select: () => unkno
     })
   }
   // A promise is rejected as a result; its own rejection must not crash the process.
-  if (isThenable(result)) swallow(result)
+  if (isThenable(result)) void ignore(result, 'the caller refuses promises')
   return result
 }
 

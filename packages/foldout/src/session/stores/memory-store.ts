@@ -1,3 +1,4 @@
+import { isSameLease, type SessionLease } from './lease.ts'
 import { checkEvents, checkSessionId, checkSnapshot, selectPage, type StoredRange } from './store-checks.ts'
 import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
 
@@ -12,6 +13,7 @@ import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
  */
 export function createMemoryStore(): SessionStore {
   const sessions = new Map<string, KeptSession>()
+  const leases = new Map<string, SessionLease>()
   const getKept = (id: string): KeptSession => sessions.get(id) ?? { sequence: 0, events: [] }
   return {
     async load(id) {
@@ -41,6 +43,15 @@ export function createMemoryStore(): SessionStore {
     },
     async delete(id) {
       sessions.delete(id)
+      leases.delete(id)
+    },
+    async swapLease(id, from, to) {
+      checkSessionId(id)
+      if (isSameLease(leases.get(id), from)) {
+        if (to) leases.set(id, { ...to })
+        else leases.delete(id)
+      }
+      return leases.get(id)
     },
     async close() {},
   }

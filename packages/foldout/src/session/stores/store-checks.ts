@@ -54,7 +54,7 @@ export function checkSessionId(id: string): void {
 export function checkEvents(id: string, range: StoredRange, events: readonly StoredEvent[]): void {
   for (const [i, { sequence, event }] of events.entries()) {
     const next = range.last + 1 + i
-    if (sequence !== next) throw conflict(id, `cannot take event ${sequence}: its next is ${next}`)
+    if (sequence !== next) throw createConflict(id, `cannot take event ${sequence}: its next is ${next}`)
     checkEvent(event)
   }
 }
@@ -88,7 +88,7 @@ export function checkSnapshot(
 ): void {
   const { snapshot, sequence } = given
   if (sequence < range.snapshot || sequence > range.last) {
-    throw conflict(
+    throw createConflict(
       id,
       `cannot take a snapshot of its first ${sequence} events: it has events up to ${range.last} and a snapshot of the first ${range.snapshot}`,
     )
@@ -128,7 +128,7 @@ function compareCodePoints(a: string, b: string): number {
   return left.length - right.length
 }
 
-function conflict(id: string, what: string): FoldoutError {
+export function createConflict(id: string, what: string): FoldoutError {
   return new FoldoutError(
     'store-conflict',
     `Session '${id}' ${what}. Another writer has changed or deleted the session; open it again.`,

@@ -7,6 +7,7 @@ import { defineSlice } from '../slice.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { openSession, type KeptSession, type SessionStore } from './store.ts'
 import { visibility } from '../visibility.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 const sum = defineSlice({
   name: 'sum',
@@ -199,7 +200,7 @@ describe('a store that fails', () => {
     const unhandled = vi.fn<() => void>()
     process.on('unhandledRejection', unhandled)
     session.dispatch(sum.events.added([1]))
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await takeTurns()
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()
     expect(session.get(sum).total).toBe(1)

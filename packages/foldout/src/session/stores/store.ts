@@ -1,10 +1,12 @@
+import { ignore } from '../../core/promises.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { Event } from '../event.ts'
 import { createJournaledSession, toSliceTable, type Scope, type Session, type SessionOptions } from '../session.ts'
 import type { AnySlice } from '../slice.ts'
 import { SNAPSHOT_VERSION, type Snapshot } from '../snapshot.ts'
-import { checkEvent, checkSessionId } from './store-checks.ts'
+import type { SessionLease } from './lease.ts'
+import { checkEvent, checkSessionId, createConflict } from './store-checks.ts'
 
 /**
  * One entry of a session's journal.
@@ -100,7 +102,14 @@ export interface SessionStore {
   list(page?: SessionPage): Promise<readonly string[]>
   /** Lists sessions like `list`, each with the number of its last event, without reading events. Without it, sessions are loaded. */
   listEnds?(page?: SessionPage): Promise<readonly SessionEnd[]>
+  /** Deletes a session and its lease. */
   delete(id: string): Promise<void>
+  /**
+   * Replaces the lease of a session if it is still `from` (see `isSameLease`), in one step that no other process can
+   * interrupt. Returns the lease that the session has then. `undefined` stands for no lease. A session can have a lease
+   * before its first event.
+   */
+  swapLease(id: string, from: SessionLease | undefined, to: SessionLease | undefined): Promise<SessionLease | undefined>
   close(): Promise<void>
 }
 
@@ -138,6 +147,11 @@ export interface KeptSession extends Session {
    * are kept and retried with the next event or call.
    */
   saved(): Promise<void>
+  /**
+   * Applies what other processes have written since the session was opened. Rejects with `store-conflict` if this process
+   * has written at the same time, or if the journal was compacted meanwhile; open the session again.
+   */
+  sync(): Promise<void>
   /** Replaces the journal with a snapshot, so the session opens quickly next time. */
   compact(): Promise<void>
 }
@@ -168,7 +182,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   function enqueue(job: () => Promise<void>): Promise<void> {
     lastJob = lastJob.then(job, job)
     // `saved` reports the failure. Without this handler, the unhandled rejection would crash the process first.
-    lastJob.catch(() => undefined)
+    void ignore(lastJob, '`saved` reports it')
     return lastJob
   }
   // Events leave `unwritten` only once they are written: a journal with a gap would restore a state that never existed.
@@ -202,15 +216,24 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
       restored: (snapshot) => keep({ type: 'session/restored', payload: snapshot }, 'restore'),
     },
   )
-  for (const { event, scope } of known?.events ?? []) {
+  const apply = ({ event, scope }: StoredEvent): void => {
     if (scope === 'restore') replayRestore(event.payload as Snapshot)
     else replay(event, scope)
   }
+  for (const one of known?.events ?? []) apply(one)
   return {
     ...session,
     id,
     store,
     saved: () => enqueue(flush),
+    sync: () =>
+      enqueue(async () => {
+        await flush()
+        const missed = findMissed(id, await store.load(id), sequence)
+        if (missed.length > 0 && unwritten.length > 0) throw createConflict(id, `has changed`)
+        for (const one of missed) apply(one)
+        sequence += missed.length
+      }),
     async compact() {
       const snapshot = session.snapshot()
       const upTo = sequence
@@ -222,6 +245,13 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
       })
     },
   }
+}
+
+/** Finds the stored events that a session with events up to a number lacks. */
+function findMissed(id: string, stored: StoredSession | undefined, sequence: number): readonly StoredEvent[] {
+  if (!stored && sequence === 0) return []
+  if (stored && stored.sequence <= sequence) return stored.events.filter((event) => event.sequence > sequence)
+  throw createConflict(id, stored ? 'was compacted' : 'is gone')
 }
 
 /** A tick ends when every promise that can settle has settled. */

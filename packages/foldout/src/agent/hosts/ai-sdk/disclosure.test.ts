@@ -153,7 +153,8 @@ describe('createDisclosure', () => {
     expect(getResults(second)).toEqual([
       {
         type: 'text',
-        value: 'Opened: docs.deep. Its text is now in the system prompt, and its tools are in your tool list.',
+        value:
+          'Opened: docs.deep. Its text is now in the system prompt, and its tools are in your tool list. Callable now: search, dig.',
       },
     ])
     expect(getResults(third)).toEqual([{ type: 'text', value: 'dig done.' }])
@@ -199,7 +200,7 @@ describe('createDisclosure', () => {
       expect(getResults(model.doGenerateCalls[1])).toEqual([
         {
           type: 'error-text',
-          value: `Error repairing tool call: Tool 'dig' belongs to the section 'docs.deep', which is not open yet. ${how}`,
+          value: `Tool 'dig' belongs to the section 'docs.deep', which is not open yet. ${how}`,
         },
         { type: 'text', value: 'start done.' },
       ])

@@ -1,16 +1,17 @@
-import type { ToolSet } from 'ai'
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { loadAi } from '../../../adapters/ai-sdk/package.ts'
-import { FoldoutError } from '../../../core/errors.ts'
-import { describeFoldedTool } from '../../../disclosure/hints.ts'
-import { applyOpening, chooseAnswer } from '../../../disclosure/opening.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
-import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
-import type { Session, SessionReader } from '../../../session/session.ts'
-import { visibility, type Visibility, type VisibilityOverrides } from '../../../session/visibility.ts'
-import type { ToolSuccess } from '../../../tools/result.ts'
+import type { Session } from '../../../session/session.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
-import { createToolWrapper } from './wrap-tool.ts'
+import type { AgentEvent } from '../../events.ts'
+import { agentRun } from '../../loop/run-state.ts'
+import { listEveryTool } from '../core/every-tool.ts'
+import { createHost } from '../core/host.ts'
+import { checkNames } from '../core/names.ts'
+import { reportReply, reportStep } from './report.ts'
+import { getResultTexts, unwrapHints, withoutStaleReasoning } from './step-messages.ts'
+import { createPlainError, createToolWrapper } from './wrap-tool.ts'
 
 /**
  * Options of {@link createDisclosure}: the prompt, and the options of a render.
@@ -22,18 +23,20 @@ import { createToolWrapper } from './wrap-tool.ts'
  * ```
  */
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
-  readonly prompt: Pick<BoundPrompt, 'render'>
-  /** The session that records which sections the model has opened. */
+  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
+  /** The session that records which sections the model has opened, and what it has read of them. */
   readonly session: Session
   /** The filesystem of the prompt's tools. */
   readonly filesystem?: Filesystem
   /** Your own tools, which are always offered in addition to those of the prompt. */
   readonly tools?: ToolSet
   /**
-   * Whether the output of a disclosure tool is the section's text, which `toUIMessageStream` sends to the browser. By
+   * Whether the output of a tool that opens sections has their text, which `toUIMessageStream` sends to the browser. By
    * default, the output is a short notice, and only the model reads the text.
    */
   readonly showTextInOutput?: boolean
+  /** Called with what happens, as in a run: pass a recorder's or the inspector's listener. */
+  readonly onEvent?: (event: AgentEvent) => void
 }
 
 /**
@@ -49,8 +52,31 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
 export interface StepSettings {
   /** The tools disclosed so far. */
   activeTools: string[]
-  /** The newly rendered prompt, if an opening required a new render. */
-  system?: string
+  /** The order of the tools, for version 7, which otherwise sorts them if an order was set elsewhere. */
+  toolOrder: string[]
+  /** The prompt's text. */
+  system: string
+  /** The conversation, if something in it has to be said differently. */
+  messages?: ModelMessage[]
+}
+
+/**
+ * What the AI SDK passes to `prepareStep`, as far as it is used.
+ *
+ * @example
+ * ```ts
+ * const step: StepState = { messages: [{ role: 'user', content: 'Where is my parcel?' }] }
+ * ```
+ */
+export interface StepState {
+  readonly messages?: ModelMessage[]
+  readonly model?: LanguageModel
+  readonly stepNumber?: number
+  readonly steps?: readonly unknown[]
+}
+
+interface RepairRequest {
+  readonly toolCall: { readonly toolName: string; readonly toolCallId?: string }
 }
 
 /**
@@ -67,126 +93,94 @@ export interface AiSdkDisclosure {
   readonly system: string
   /**
    * All tools of the prompt, including folded ones. Opened tools move to the end, so the offered list only grows there.
+   * Pass them to `convertToModelMessages` as well: it then gives the model the text that a browser has not got.
    */
   readonly tools: ToolSet
   /** The tools offered in the first step. */
   readonly activeTools: string[]
-  prepareStep(this: void): StepSettings
+  /** The order of the tools, for version 7. */
+  readonly toolOrder: string[]
+  prepareStep(this: void, step?: StepState): StepSettings
   /** Answers a call of a tool that is not open yet with instructions to open its section. */
-  experimental_repairToolCall(this: void, options: { readonly toolCall: { readonly toolName: string } }): Promise<null>
+  experimental_repairToolCall(this: void, options: RepairRequest): Promise<null>
+  /** Reports each step, if there is an `onEvent`. */
+  onStepFinish(this: void, step: unknown): void
 }
 
 /**
  * Runs a prompt in the AI SDK's own loop, where the model opens the sections it needs. Create a new one for each call;
- * the session records which sections are open.
+ * the session records which sections are open. Text and tools stay in place over all turns of a conversation.
  *
  * @example
  * const disclosure = await createDisclosure({ prompt: bound, session })
  * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
-  const { prompt: bound, session, filesystem, tools: own = {}, showTextInOutput = false, ...renderOptions } = options
+  const { prompt, session, tools: own = {}, showTextInOutput: showText = false, ...others } = options
   const ai = await loadAi()
-  const render = (): RenderedPrompt => bound.render({ ...renderOptions, session })
-  const first = render()
-  let rendered = first
-  let mustRender = false
-  const take = ({ opening }: ToolSuccess): void => {
-    if (!opening) return
-    if (chooseAnswer(opening, true) === 'restart') mustRender = true
-    applyOpening(session, opening)
-  }
-  const wrap = createToolWrapper(ai, {
-    showText: (name) => showTextInOutput || !first.disclosure.toolNames.includes(name),
-    getContext: () => ({ session, deadline: options.deadline, filesystem, prompt: rendered }),
-    onSuccess: take,
-  })
-  const offer = createOffer(own, findEveryTool(bound, session, renderOptions), wrap)
-  offer.disclose(first.tools)
+  const host = createHost(prompt, others)
+  const offer = createOffer(own, listEveryTool(host.at(session)), createToolWrapper(ai, { host, session, showText }))
+  const first = host.at(session)
+  const names = offer.update(first.tools)
   return {
-    system: first.text,
+    system: first.getPrompt().text,
     tools: offer.tools,
-    activeTools: [...offer.active],
-    prepareStep() {
-      const now = render()
-      // Every visible tool can be called, however it became visible.
-      offer.disclose(now.tools)
-      if (mustRender) rendered = now
-      mustRender = false
-      return { activeTools: [...offer.active], ...(rendered === first ? {} : { system: rendered.text }) }
+    activeTools: [...names],
+    toolOrder: [...names],
+    prepareStep({ messages = [], model, stepNumber } = {}) {
+      const now = host.at(session)
+      const active = offer.update(now.tools)
+      keepOrder(session, now.tools)
+      const rendered = now.getPrompt(getResultTexts(messages))
+      reportStep(host.report, { prompt: rendered, messages, tools: active, model, stepNumber })
+      const said = withoutStaleReasoning(unwrapHints(messages), model)
+      const isSame = said.every((message, index) => message === messages[index])
+      return {
+        activeTools: [...active],
+        toolOrder: [...active],
+        system: rendered.text,
+        ...(isSame ? {} : { messages: said }),
+      }
     },
-    experimental_repairToolCall({ toolCall: { toolName } }) {
-      const now = render()
-      const path = now.toolsInFolds.get(toolName)
-      if (path === undefined || offer.active.has(toolName)) return Promise.resolve(null)
-      return Promise.reject(new FoldoutError('tool-not-disclosed', describeFoldedTool(toolName, path, now)))
+    async experimental_repairToolCall({ toolCall: { toolName: name, toolCallId: id = crypto.randomUUID() } }) {
+      const now = host.at(session)
+      const active = [...Object.keys(own), ...now.tools.map((tool) => tool.name)]
+      // A call with wrong arguments is the SDK's to answer.
+      if (active.includes(name)) return null
+      const { text } = await now.call({ id, name })
+      throw createPlainError('tool-not-disclosed', text)
     },
+    onStepFinish: (step) => reportReply(host.report, step, Object.keys(own)),
   }
+}
+
+/** Remembers the order of the first request, before anything is opened. */
+function keepOrder(session: Session, tools: readonly AnyTool[]): void {
+  if (session.get(agentRun).disclosed.length === 0)
+    session.dispatch(agentRun.events.disclosed({ names: tools.map(({ name }) => name) }))
 }
 
 interface ToolOffer {
-  /** All tools; disclosed ones move to the end. */
+  /** All tools; those that can be called are at the end, in the order in which they were opened. */
   readonly tools: ToolSet
-  /** The names of the offered tools. */
-  readonly active: ReadonlySet<string>
-  disclose(tools: readonly AnyTool[]): void
+  /** Offers tools in this order, and returns the names of all offered tools. */
+  update(tools: readonly AnyTool[]): readonly string[]
 }
 
 function createOffer(own: ToolSet, all: readonly AnyTool[], wrap: (tool: AnyTool) => ToolSet[string]): ToolOffer {
+  checkNames(Object.keys(own), all)
   const tools: ToolSet = { ...own }
-  const active = new Set(Object.keys(own))
-  for (const tool of all) {
-    if (Object.hasOwn(own, tool.name)) throw createNameError(tool.name)
-    tools[tool.name] = wrap(tool)
-  }
+  for (const tool of all) tools[tool.name] = wrap(tool)
   return {
     tools,
-    active,
-    disclose(disclosed) {
-      for (const tool of disclosed) {
-        if (active.has(tool.name)) continue
+    update(offered) {
+      for (const tool of offered) {
         // A section may have been enabled since all tools were looked up.
-        const offered = tools[tool.name] ?? wrap(tool)
+        const known = tools[tool.name] ?? wrap(tool)
         delete tools[tool.name]
-        tools[tool.name] = offered
-        active.add(tool.name)
+        tools[tool.name] = known
       }
+      return [...Object.keys(own), ...offered.map(({ name }) => name)]
     },
-  }
-}
-
-function createNameError(name: string): FoldoutError {
-  return new FoldoutError(
-    'tool-name-taken',
-    `Both the prompt and the tools given to createDisclosure() have a tool '${name}'. Rename one of them.`,
-  )
-}
-
-/**
- * Finds every tool that a prompt can offer in a session, including the strategy's: opens folded sections level by
- * level, as the model could. The session does not change.
- */
-function findEveryTool(
-  bound: Pick<BoundPrompt, 'render'>,
-  session: SessionReader,
-  options: Omit<RenderOptions, 'session'>,
-): readonly AnyTool[] {
-  const tools = new Map<string, AnyTool>()
-  const opened: Record<string, Visibility> = {}
-  for (;;) {
-    const rendered = bound.render({ ...options, session: addOpened(session, opened) })
-    for (const tool of rendered.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
-    const folded = rendered.summarized.filter((path) => opened[path] === undefined)
-    if (folded.length === 0) return [...tools.values()]
-    for (const path of folded) opened[path] = 'full'
-  }
-}
-
-/** Returns a session with more sections open. */
-function addOpened(session: SessionReader, opened: VisibilityOverrides): SessionReader {
-  const overrides = { ...session.get(visibility), ...opened }
-  return {
-    has: (slice) => session.has(slice),
-    get: (slice) => (slice.name === visibility.name ? (overrides as never) : session.get(slice)),
   }
 }

@@ -1,83 +1,78 @@
 import type { ToolSet } from 'ai'
 import { toSdkSchema, type loadAi } from '../../../adapters/ai-sdk/package.ts'
-import { toToolParameters } from '../../../adapters/tool-schemas.ts'
-import { FoldoutError } from '../../../core/errors.ts'
-import { describeOpened } from '../../../disclosure/opening.ts'
-import { hashCall } from '../../../tools/approval.ts'
-import { checkArguments, executeTool } from '../../../tools/execute.ts'
-import type { ToolSuccess } from '../../../tools/result.ts'
-import type { AnyTool, ToolContext } from '../../../tools/tool.ts'
-import { findTarget } from '../../loop/calls/call.ts'
+import { FoldoutError, type ErrorCode } from '../../../core/errors.ts'
+import { ignore } from '../../../core/promises.ts'
+import type { Session } from '../../../session/session.ts'
+import type { AnyTool } from '../../../tools/tool.ts'
+import { agentRun } from '../../loop/run-state.ts'
+import type { Host, HostResult } from '../core/contract.ts'
+import { toHostTool } from '../core/host.ts'
 
 export interface WrapperOptions {
-  /** Whether the output of a tool is the text that the model reads. */
-  readonly showText: (name: string) => boolean
-  readonly getContext: () => Omit<ToolContext, 'signal'>
-  readonly onSuccess: (result: ToolSuccess) => void
+  readonly host: Host
+  readonly session: Session
+  /** Whether the output of a tool that opens sections is their text, for people to see. */
+  readonly showText: boolean
 }
 
 /** Creates a function that wraps Foldout tools as AI SDK tools. */
 export function createToolWrapper(
   ai: Awaited<ReturnType<typeof loadAi>>,
-  { showText, getContext, onSuccess }: WrapperOptions,
+  { host, session, showText }: WrapperOptions,
 ): (tool: AnyTool) => ToolSet[string] {
   const runInTurn = createTurnstile()
-  /** The texts for the model, by call, if the output says less. */
-  const texts = new Map<string, string>()
-  const createContext = (callId: string, signal = new AbortController().signal): ToolContext => ({
-    ...getContext(),
-    callId,
-    idempotencyKey: callId,
-    signal,
-  })
-  return (tool) =>
-    ai.dynamicTool({
-      description: tool.description,
-      inputSchema: toSdkSchema(ai, toToolParameters(tool.inputSchema, 'openai')),
+  return (tool) => {
+    const { name, description, inputSchema } = toHostTool(tool)
+    return ai.dynamicTool({
+      description,
+      inputSchema: toSdkSchema(ai, inputSchema),
       // The SDK itself pauses, and runs the call once its caller sends back the approval.
       ...(tool.needsApproval && {
-        needsApproval: (input: unknown, { toolCallId }: { readonly toolCallId: string }) =>
-          isApprovalNeeded(tool, input, createContext(toolCallId)),
+        async needsApproval(input: unknown, { toolCallId: id }: { readonly toolCallId: string }) {
+          const call = { id, name, arguments: input }
+          const need = await host.at(session).findApprovalNeed(call)
+          if (need === false) return false
+          host.report.asked(call, need)
+          return true
+        },
       }),
-      async execute(input, { abortSignal, toolCallId }) {
-        const context = createContext(toolCallId, abortSignal)
-        const target = findTarget({ arguments: input }, tool)
-        const clearedCall = hashCall(target?.name ?? tool.name, target?.arguments ?? input)
-        const result = await runInTurn(tool, () =>
-          executeTool(tool, input, { ...context, clearedCall }, { isCleared: true }),
-        )
+      async execute(input, { abortSignal: signal, toolCallId: id }) {
+        const call = { id, name, arguments: input }
+        const result = await runInTurn(tool, () => host.at(session).call(call, { signal, isApproved: true }))
         // Thrown so the SDK marks the result as an error; the model reads the message unchanged.
-        if (!result.ok) throw new FoldoutError('tool-failed', result.message)
-        onSuccess(result)
-        if (showText(tool.name)) return result.message
-        texts.set(toolCallId, result.message)
-        return describeOutput(result)
+        if (result.isError) throw createPlainError('tool-failed', result.text)
+        const output = showText ? result.text : (result.notice ?? result.text)
+        if (output !== result.text || result.images.length > 0) keepResult(session, call, result)
+        return output
       },
-      // A call from an earlier request is unknown here; its section is in the system text by now, as the notice says.
-      toModelOutput: ({ toolCallId, output }) => ({ type: 'text', value: texts.get(toolCallId) ?? String(output) }),
+      toModelOutput: ({ toolCallId, output }) => toModelOutput(session, toolCallId, String(output)),
     })
-}
-
-/**
- * Calls with wrong arguments need no approval, because they fail. If the need for approval cannot be determined, a call
- * needs it.
- */
-async function isApprovalNeeded(tool: AnyTool, input: unknown, context: ToolContext): Promise<boolean> {
-  const transaction = context.session.begin()
-  try {
-    const checked = await checkArguments(tool, input)
-    if (checked.issues) return false
-    return (await tool.needsApproval?.(checked.value, { ...context, session: transaction.session })) !== false
-  } catch {
-    return true
-  } finally {
-    transaction.abandon()
   }
 }
 
-/** Describes a disclosure call for people: the sections that it opened, but not their text. */
-function describeOutput({ opening }: ToolSuccess): string {
-  return opening ? describeOpened({ keys: opening.keys, tools: opening.tools.length > 0 }) : 'Nothing new was opened.'
+/** Creates an error whose text is its message alone: version 7 puts the name of an error before it. */
+export function createPlainError(code: ErrorCode, message: string): FoldoutError {
+  return Object.defineProperty(new FoldoutError(code, message), 'name', { value: '' })
+}
+
+/** Keeps what the model reads in the session, so that later requests read the same, also in another process. */
+function keepResult(
+  session: Session,
+  { id, name }: { readonly id: string; readonly name: string },
+  { text, images }: HostResult,
+): void {
+  const result = { role: 'tool', callId: id, name, text, isError: false, ...(images.length > 0 && { images }) } as const
+  session.dispatch(agentRun.events.called({ result }))
+}
+
+type ModelOutput = ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>
+
+function toModelOutput(session: Session, callId: string, output: string): Awaited<ModelOutput> {
+  const kept = session.get(agentRun).finished.findLast((result) => result.callId === callId)
+  const { text = output, images = [] } = kept ?? {}
+  if (images.length === 0) return { type: 'text', value: text }
+  const pictures = images.map(({ mimeType, data }) => ({ type: 'image-data' as const, data, mediaType: mimeType }))
+  return { type: 'content', value: [{ type: 'text', text }, ...pictures] }
 }
 
 /** Lets calls run concurrently, but an exclusive one only when no other runs. */
@@ -88,7 +83,7 @@ function createTurnstile(): <T>(call: { readonly exclusive: boolean }, work: () 
     if (isExclusive) {
       const running = Promise.allSettled([exclusive, ...shared]).then(work)
       shared = new Set()
-      exclusive = running.catch(() => {})
+      exclusive = ignore(running, 'the caller is told')
       return running
     }
     const running = exclusive.then(work)

@@ -1,12 +1,12 @@
 import type { ToolCall } from '../../../adapters/contract.ts'
 import { untilAborted } from '../../../core/abort.ts'
-import { getErrorMessage } from '../../../core/errors.ts'
 import { sha256Hex } from '../../../core/hash.ts'
 import { canonicalJson } from '../../../core/json/json.ts'
 import { cutWithCount } from '../../../core/text.ts'
 import { hashCall } from '../../../tools/approval.ts'
-import { checkArguments } from '../../../tools/execute.ts'
+import { checkArguments, createThrownHandler } from '../../../tools/execute.ts'
 import { fail, type ToolFailure } from '../../../tools/result.ts'
+import { describeThrown } from '../../../tools/thrown.ts'
 import { toolDefinition, type AnyTool, type ApprovalNeed, type FoundTarget } from '../../../tools/tool.ts'
 import type { ApprovalRequest, HeldApproval } from '../../approvals.ts'
 import { MAX_APPROVAL_REASON } from '../../limits.ts'
@@ -67,7 +67,8 @@ export async function clearCall(call: ToolCall, context: ApprovalContext): Promi
     return await decide({ call, digest, tool, target: findTarget(call, tool), held, interrupted }, context)
   } catch (error) {
     // It is unknown whether the call may run, so it does not.
-    return { type: 'refused', result: fail(`Tool '${call.name}' failed: ${getErrorMessage(error)}`) }
+    const report = createThrownHandler(call.name, { ...context.tools, callId: call.id })
+    return { type: 'refused', result: fail(report(error) ?? describeThrown(call.name, error)) }
   }
 }
 
@@ -194,7 +195,7 @@ export function isExpired({ expiresAt }: Pick<ApprovalRequest, 'expiresAt'>): bo
 }
 
 /** Formats the message for the model about a denied call. */
-function describeDenial(reason: string | undefined): string {
+export function describeDenial(reason: string | undefined): string {
   const denial = 'Not run: a person was asked and did not approve this call.'
   const why = reason?.trim()
   return why ? `${denial} The reason given: ${why}` : denial

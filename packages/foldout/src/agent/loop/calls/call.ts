@@ -5,6 +5,7 @@ import { fail, type ToolFailure, type ToolResult } from '../../../tools/result.t
 import type { AnyTool, CallTarget, FoundTarget, ToolContext } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { MAX_MALFORMED_SHOWN } from '../../limits.ts'
+import { createCallSession } from '../run-session.ts'
 import type { CallSignal } from '../run-signal.ts'
 import type { FoundTool, Toolbox } from './toolbox.ts'
 
@@ -21,6 +22,8 @@ export interface CallEnd {
   readonly result: ToolResult
   readonly message: ToolMessage
   readonly invoked: ToolInvoked
+  /** Whether the tool has run an agent of its own. */
+  readonly hasRunAgent: boolean
 }
 
 export interface CallOptions {
@@ -39,10 +42,12 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
   const { review, onEnd, cleared, refusal } = options
   const started = performance.now()
   const target = getTarget(call, context.toolbox)
+  const { session, hasRunAgent } = createCallSession(context.tools.session)
   let end: CallEnd | undefined
   const settle = (given: ToolResult): CallEnd => {
     const result = review ? review(given) : given
-    end = createEnd(call, result, { durationMs: Math.round(performance.now() - started), ...(target && { target }) })
+    const details = { durationMs: Math.round(performance.now() - started), ...(target && { target }) }
+    end = { ...createEnd(call, result, details), hasRunAgent: hasRunAgent() }
     onEnd(end)
     return end
   }
@@ -51,7 +56,11 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
   if (!('tool' in found)) return settle(fail(found.message))
   const { signal, release } = context.fork()
   try {
-    const toolContext = { ...createToolContext(call, context, signal), ...(cleared && { clearedCall: cleared }) }
+    const toolContext = {
+      ...createToolContext(call, context, signal),
+      session,
+      ...(cleared && { clearedCall: cleared }),
+    }
     const result = await executeTool(found.tool, call.arguments, toolContext, {
       onSettled: settle,
       ...(cleared !== undefined && { isCleared: true }),
@@ -71,14 +80,14 @@ function createEnd(
   { id, name }: ToolCall,
   result: ToolResult,
   details: Pick<ToolInvoked, 'durationMs' | 'target'>,
-): CallEnd {
+): Omit<CallEnd, 'hasRunAgent'> {
   // Whatever else a tool's image objects hold may not survive in a stored conversation.
   const images = result.ok ? (result.images ?? []).map(({ mimeType, data }) => ({ mimeType, data })) : []
   const message: ToolMessage = {
     role: 'tool',
     callId: id,
     name,
-    text: result.message,
+    text: result.message.toWellFormed(),
     isError: !result.ok,
     ...(images.length > 0 && { images }),
   }
@@ -87,7 +96,9 @@ function createEnd(
 
 /** Finds the tool of a call, unless the call's arguments could not be parsed. */
 export function findTool(call: ToolCall, toolbox: Toolbox): FoundTool {
-  return call.malformed === undefined ? toolbox.find(call.name) : { message: describeMalformed(call.malformed) }
+  const { malformed, name, writtenName = name } = call
+  if (malformed === undefined) return toolbox.find(writtenName)
+  return { message: call.isCutOff ? CUT_OFF_ARGUMENTS : describeMalformed(malformed) }
 }
 
 /** Finds the tool and arguments that a call ends up running, if its own tool runs other tools. */
@@ -108,6 +119,9 @@ export function findTarget(call: Pick<ToolCall, 'arguments'>, tool: AnyTool): Fo
     return undefined
   }
 }
+
+const CUT_OFF_ARGUMENTS =
+  'Not run: the arguments of this call were cut off because your reply reached the output limit. Write less, for example in several smaller calls.'
 
 function describeMalformed(text: string): string {
   const shown = shorten(text, MAX_MALFORMED_SHOWN)

@@ -15,12 +15,16 @@ export type FoundTool = { readonly tool: AnyTool } | { readonly message: string 
 export interface Toolbox {
   /** The names in the conversation's tool list. */
   readonly offered: ReadonlySet<string>
+  /** Changes with the list. */
+  readonly version: number
   /** Lists the tools with those names. */
   listOffered(): readonly AnyTool[]
   /** Begins a conversation with tools, or continues one that began with them. */
   take(tools: readonly AnyTool[]): void
   /** Adds tools to the conversation. */
   add(tools: readonly AnyTool[]): void
+  /** Removes tools from the conversation. A call of one is answered with how to get it. */
+  remove(names: readonly string[]): void
   /** Finds the tools that a view offers but the conversation does not have yet. */
   findNew(view: Pick<RenderedPrompt, 'tools'>): readonly AnyTool[]
   find(name: string): FoundTool
@@ -29,23 +33,30 @@ export interface Toolbox {
 export interface ToolboxOptions {
   /** Renders the prompt for the current state of the session. */
   readonly render: () => RenderedPrompt
+  /** Finds a tool of the run itself. */
+  readonly findOwn: (name: string) => AnyTool | undefined
   /** Whether a tool was ever offered in this run. */
   readonly isDisclosed: (name: string) => boolean
 }
 
-export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox {
+export function createToolbox({ render, isDisclosed, findOwn }: ToolboxOptions): Toolbox {
   const callable = new Map<string, AnyTool>()
   let offered = new Set<string>()
+  let version = 0
   // The last list without new tools; usually the next one is the same.
   let settled: readonly AnyTool[] | undefined
   return {
     get offered() {
       return offered
     },
+    get version() {
+      return version
+    },
     listOffered: () => Array.from(offered, (name) => callable.get(name)).filter((tool) => tool !== undefined),
     take(tools) {
       offered = new Set(tools.map(({ name }) => name))
       settled = undefined
+      version++
       for (const tool of tools) callable.set(tool.name, tool)
     },
     add(tools) {
@@ -53,6 +64,15 @@ export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox 
         offered.add(tool.name)
         callable.set(tool.name, tool)
       }
+      version++
+    },
+    remove(names) {
+      for (const name of names) {
+        offered.delete(name)
+        callable.delete(name)
+      }
+      settled = undefined
+      version++
     },
     findNew({ tools }) {
       if (tools === settled) return []
@@ -61,7 +81,7 @@ export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox 
       return added
     },
     find(name) {
-      const known = callable.get(name)
+      const known = callable.get(name) ?? findOwn(name)
       if (known) return { tool: known }
       const now = render()
       const tool = findVisible(name, now) ?? (isDisclosed(name) ? findDisclosed(name, now) : undefined)

@@ -24,6 +24,8 @@ export interface TurnContext extends ApprovalContext {
   readonly refuseOpening: WindowCheck
   readonly parallelCalls: number
   readonly callsPerReply: number
+  /** Says where the model has the text of open sections; undefined if it does not have all of them. */
+  readonly describeOpen: (keys: readonly string[]) => string | undefined
   /** Openings that wait for the next render. */
   readonly getPending: () => readonly PendingOpening[]
   /** Throws if the run must not continue. */
@@ -169,8 +171,9 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
   const request = readRequest(now.disclosure, { name: call.name, arguments: call.arguments })
   let pending: PendingOpening | undefined
   const review = (result: ToolResult): ToolResult => {
-    if (!result.ok || !result.opening) return result
+    if (!result.ok) return result
     const { opening, message } = result
+    if (!opening) return { ...result, message: context.describeOpen(request.keys) ?? message }
     if (chooseAnswer(opening, context.canAddTools()) === 'in-place') {
       const refusal = context.refuseOpening(opening, () => message)
       return refusal === undefined ? result : fail(refusal)
@@ -179,10 +182,8 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
     const accepted = acceptOpening(opening, context.policy, { view: now.view, isFirst: waiting.length === 0 })
     const { expansion } = accepted
     if (expansion) {
-      // The next render shows these sections, and all others that wait for it.
-      const paths = [...waiting, expansion].flatMap((each) => each.paths)
       const { keys, tools } = { ...opening, ...expansion }
-      const refusal = context.refuseOpening({ keys, tools }, () => getOpenedText(now.view, paths))
+      const refusal = context.refuseOpening({ keys, tools }, () => getOpenedText(now.view, expansion.paths))
       if (refusal !== undefined) return fail(refusal)
       pending = { callId: call.id, ...expansion }
     }

@@ -9,7 +9,17 @@ export type Connection = Libsql.Database
 
 // "FLDT" in the file header, so another program's database is not mistaken for a session store.
 const APPLICATION_ID = 0x46_4c_44_54
-const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 2
+/** Version 1 had no leases. */
+const LEASES = `
+  CREATE TABLE IF NOT EXISTS leases (
+    session TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    beat INTEGER NOT NULL,
+    ms REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`
 const SCHEMA = `
   CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
@@ -24,7 +34,7 @@ const SCHEMA = `
     PRIMARY KEY (session, sequence)
   ) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
+  ${LEASES}
 `
 const BUSY_TIMEOUT_MS = 10_000
 
@@ -86,6 +96,7 @@ function prepareFile(file: string, db: Connection): void {
       if (isEmpty(file, db)) db.exec(SCHEMA)
     })
   }
+  if (numberFrom(db, 'PRAGMA user_version') < SCHEMA_VERSION) inTransaction(db, 'IMMEDIATE', () => db.exec(LEASES))
   // Set after creating the tables, so the application id is in the file's own header and not only in the WAL.
   db.exec('PRAGMA journal_mode = WAL')
 }

@@ -37,6 +37,7 @@ function reopeningStore(path: string): SessionStore {
     save: (id, snapshot, sequence) => once((store) => store.save(id, snapshot, sequence)),
     list: (page) => once((store) => store.list(page)),
     listEnds: (page) => once(async (store) => (await store.listEnds?.(page)) ?? []),
+    swapLease: (...given) => once((store) => store.swapLease(...given)),
     delete: (id) => once((store) => store.delete(id)),
     close: async () => undefined,
   }
@@ -181,6 +182,21 @@ describe('createLibsqlStore and a file of another program', () => {
     other.close()
   })
 
+  it('R39 adds leases to a file of the first version, and keeps its sessions', async () => {
+    const path = newFile()
+    writeFileSync(path, await healthyFile())
+    const db = new Database(path)
+    db.exec('DROP TABLE leases; PRAGMA user_version = 1')
+    db.close()
+    const stores = await Promise.all([createLibsqlStore({ path }), createLibsqlStore({ path })])
+    const held = await Promise.all(
+      stores.map((store, n) => store.swapLease('one', undefined, { owner: String(n), beat: 1, ms: 1 })),
+    )
+    expect(new Set(held.map((lease) => lease?.owner)).size).toBe(1)
+    expect((await stores[0]?.load('one'))?.events).toHaveLength(60)
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
   it('R25 rejects a store of a later version and leaves its bytes unchanged', async () => {
     const path = newFile()
     const bytes = await healthyFile()
@@ -188,7 +204,7 @@ describe('createLibsqlStore and a file of another program', () => {
     writeFileSync(path, bytes)
     await expect(createLibsqlStore({ path })).rejects.toMatchObject({
       code: 'store-version',
-      message: `The session store ${path} has version 99; this version of Foldout reads up to version 1. Update foldout. The file was not changed.`,
+      message: `The session store ${path} has version 99; this version of Foldout reads up to version 2. Update foldout. The file was not changed.`,
     })
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })

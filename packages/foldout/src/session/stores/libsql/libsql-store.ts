@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
+import { isSameLease, type SessionLease } from '../lease.ts'
 import type { SessionEnd, SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
@@ -28,7 +29,7 @@ export interface LibsqlStoreOptions {
 
 /**
  * Creates a store that keeps sessions in one SQLite file. Once a promise resolves, its data is on disk. Several processes
- * can open the same file, as long as each session has one writer. Requires the package `libsql`.
+ * can open the same file; a session has one live run at a time. Requires the package `libsql`.
  *
  * @example
  * ```ts
@@ -46,9 +47,9 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     refuseClosed()
     return nameFile(file, 'be read', () => inTransaction(db, 'DEFERRED', job))
   }
-  function write(job: () => void): void {
+  function write<T>(job: () => T): T {
     refuseClosed()
-    nameFile(file, 'be written', () => inTransaction(db, 'IMMEDIATE', job))
+    return nameFile(file, 'be written', () => inTransaction(db, 'IMMEDIATE', job))
   }
   function refuseClosed(): void {
     if (isOpen) return
@@ -56,12 +57,6 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
       'store-closed',
       `The session store ${file} is closed. Open it again with createLibsqlStore().`,
     )
-  }
-  function getRange(id: string): StoredRange {
-    const [session] = sql.session.all(id) as SessionRow[]
-    const [{ last }] = sql.last.all(id) as [{ last: number | null }]
-    const snapshot = session?.sequence ?? 0
-    return { snapshot, last: last ?? snapshot }
   }
 
   return {
@@ -76,7 +71,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
       checkSessionId(id)
       if (events.length === 0) return
       write(() => {
-        checkEvents(id, getRange(id), events)
+        checkEvents(id, getRange(sql, id), events)
         sql.addSession.run(id)
         for (const { sequence, event, scope } of events.map(encode)) sql.addEvent.run(id, sequence, event, scope)
       })
@@ -84,7 +79,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     async save(id, snapshot, sequence) {
       checkSessionId(id)
       write(() => {
-        checkSnapshot(id, getRange(id), { snapshot, sequence })
+        checkSnapshot(id, getRange(sql, id), { snapshot, sequence })
         sql.addSession.run(id)
         sql.setSnapshot.run(JSON.stringify(snapshot), sequence, id)
         sql.dropEvents.run(id, sequence)
@@ -100,7 +95,12 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
       write(() => {
         sql.dropEvents.run(id, Number.MAX_SAFE_INTEGER)
         sql.dropSession.run(id)
+        sql.dropLease.run(id)
       })
+    },
+    async swapLease(id, from, to) {
+      checkSessionId(id)
+      return write(() => swapLease(sql, id, from, to))
     },
     async close() {
       if (!isOpen) return
@@ -114,6 +114,29 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     },
   }
 }
+
+function getRange(sql: Statements, id: string): StoredRange {
+  const [session] = sql.session.all(id) as SessionRow[]
+  const [{ last }] = sql.last.all(id) as [{ last: number | null }]
+  const snapshot = session?.sequence ?? 0
+  return { snapshot, last: last ?? snapshot }
+}
+
+/** Replaces a lease if it is the expected one. Returns the lease that is held then. */
+function swapLease(
+  sql: Statements,
+  id: string,
+  from: SessionLease | undefined,
+  to: SessionLease | undefined,
+): SessionLease | undefined {
+  const [held] = sql.lease.all(id) as SessionLease[]
+  if (!isSameLease(held, from)) return held && toLease(held)
+  if (to) sql.setLease.run(id, to.owner, to.beat, to.ms)
+  else sql.dropLease.run(id)
+  return to
+}
+
+type Statements = ReturnType<typeof prepareStatements>
 
 function prepareStatements(db: Connection) {
   return {
@@ -129,6 +152,9 @@ function prepareStatements(db: Connection) {
     setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),
     dropEvents: db.prepare('DELETE FROM events WHERE session = ? AND sequence <= ?'),
     dropSession: db.prepare('DELETE FROM sessions WHERE id = ?'),
+    lease: db.prepare('SELECT owner, beat, ms FROM leases WHERE session = ?'),
+    setLease: db.prepare('INSERT OR REPLACE INTO leases (session, owner, beat, ms) VALUES (?, ?, ?, ?)'),
+    dropLease: db.prepare('DELETE FROM leases WHERE session = ?'),
   }
 }
 
@@ -141,6 +167,8 @@ interface EventRow {
   readonly event: string
   readonly scope: string
 }
+
+const toLease = ({ owner, beat, ms }: SessionLease): SessionLease => ({ owner, beat, ms })
 
 function encode({ sequence, event, scope }: StoredEvent): EventRow {
   return { sequence, event: JSON.stringify({ type: event.type, payload: event.payload }), scope }

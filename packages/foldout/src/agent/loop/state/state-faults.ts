@@ -1,12 +1,13 @@
-import { isPlainObject, notJson } from '../../core/json/json.ts'
+import { createUsageSchema } from '../../../adapters/usage/usage.ts'
+import { isPlainObject, notJson } from '../../../core/json/json.ts'
 import {
   describeIssues,
   fromJsonSchema,
   issuePath,
   type JsonSchema,
   type StandardSchemaV1,
-} from '../../core/schema/schema.ts'
-import type { PayloadCheck } from '../../session/slice.ts'
+} from '../../../core/schema/schema.ts'
+import type { PayloadCheck } from '../../../session/slice.ts'
 
 /** Where in a value something is. */
 type Place = readonly (string | number)[]
@@ -15,7 +16,7 @@ const text: JsonSchema = { type: 'string' }
 const flag: JsonSchema = { type: 'boolean' }
 const texts: JsonSchema = { type: 'array', items: text }
 const count: JsonSchema = { type: 'integer', minimum: 0 }
-const tokens: JsonSchema = { type: 'number', minimum: 0 }
+const time: JsonSchema = { type: 'number', minimum: 0 }
 const record = (
   properties: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
@@ -23,9 +24,7 @@ const record = (
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'] as string, 'null'] })
 
-const recordUsage = (amount: JsonSchema): JsonSchema =>
-  record({ inputTokens: amount, outputTokens: amount, cachedInputTokens: amount, cacheWriteTokens: amount })
-const usage = recordUsage(tokens)
+const usage = createUsageSchema()
 const shown = list({ type: 'array', items: text, minItems: 2, maxItems: 2 })
 const toolMessage = record(
   { role: { enum: ['tool'] }, callId: text, name: text, text },
@@ -34,6 +33,8 @@ const toolMessage = record(
 const runningCall = record({ callId: text, tool: text, digest: text })
 const approval = { callId: text, tool: text, askedAt: text, digest: text }
 const pendingOpening = record({ callId: text, keys: texts, paths: texts }, { reason: text })
+const folded = list(record({ callId: text, form: { enum: ['large', 'old', 'closed', 'kept'] } }))
+const summary = record({ count, messages: list({ type: 'object' }) })
 const start = record({ system: text, tools: texts, definitions: text, prompt: text, source: text, shown })
 
 /** The fields of a state except its messages and results, which are checked one by one. */
@@ -54,23 +55,26 @@ const fields = record(
     answer: orNull(text),
     start: orNull(start),
     read: shown,
+    folded,
+    summary: orNull(summary),
+    repliedAt: orNull(time),
   },
 )
 const messages: Readonly<Record<string, JsonSchema>> = {
   user: record({ text }, { parts: list(record({ type: { enum: ['text', 'image', 'file'] } })) }),
   assistant: record(
-    { text, toolCalls: list(record({ id: text, name: text }, { malformed: text })) },
-    { native: record({ adapter: text }) },
+    { text, toolCalls: list(record({ id: text, name: text }, { malformed: text, writtenName: text, isCutOff: flag })) },
+    { native: record({ adapter: text }), cut: { enum: ['cut-off', 'filtered'] } },
   ),
   tool: toolMessage,
-  tools: record({ names: texts }),
+  tools: record({ names: texts }, { removed: texts }),
 }
 const schemas = new Map(Object.entries(messages).map(([role, schema]) => [role, fromJsonSchema(schema)]))
 const fieldsSchema = fromJsonSchema(fields)
 const optionalId = fromJsonSchema(record({}, { id: text }))
 
 /** Far more than a model reads or writes, and few enough that no sum becomes infinite. */
-const reportedTokens: JsonSchema = { ...tokens, maximum: Number.MAX_SAFE_INTEGER }
+const reportedUsage = createUsageSchema(Number.MAX_SAFE_INTEGER)
 
 /** What every check says about a payload that has no fields. */
 export const NOT_AN_OBJECT = 'its payload is not an object'
@@ -81,6 +85,10 @@ const checkPayload = (schema: JsonSchema): PayloadCheck => {
 }
 const checkMessageIn: PayloadCheck = (payload) =>
   isPlainObject(payload) ? (findMessageFault(payload['message'], ['message']) ?? findLoss(payload)) : NOT_AN_OBJECT
+
+const foldPayload = checkPayload(record({}, { folded, summary, closed: texts }))
+const checkFold: PayloadCheck = (payload) =>
+  foldPayload(payload) ?? (isPlainObject(payload) ? findSummaryFault(payload['summary']) : undefined)
 
 /**
  * Checks of the events of a run. A session that took an event with an odd payload could not be restored from its own
@@ -96,7 +104,9 @@ export const runEventChecks = {
   asked: checkPayload(record({ request: record({ ...approval, reason: text }, { expiresAt: text }) })),
   answered: checkPayload(record({ callId: text, approved: flag }, { reason: text })),
   called: checkPayload(record({ result: toolMessage }, { opening: pendingOpening })),
-  used: checkPayload(record({ usage: recordUsage(reportedTokens) })),
+  used: checkPayload(record({ usage: reportedUsage }, { at: time })),
+  folded: checkFold,
+  removed: checkPayload(record({ names: texts })),
   disclosed: checkPayload(record({ names: texts })),
   rendered: checkPayload(record({ start })),
   shown: checkPayload(record({ sections: shown }, { result: toolMessage })),
@@ -116,6 +126,7 @@ export function findStateFault(json: unknown): string | undefined {
   return (
     findFault(fieldsSchema, others, []) ??
     findMessagesFault(said) ??
+    findSummaryFault(others['summary']) ??
     findFirst(Object.values(finished ?? []) as unknown[], (message, index) =>
       isPlainObject(message) && message['role'] !== 'tool'
         ? `finished[${index}] is not the result of a call`
@@ -123,6 +134,11 @@ export function findStateFault(json: unknown): string | undefined {
     ) ??
     findLoss(json)
   )
+}
+
+function findSummaryFault(summary: unknown): string | undefined {
+  if (!isPlainObject(summary) || !Array.isArray(summary['messages'])) return undefined
+  return findFirst(summary['messages'], (message, index) => findMessageFault(message, ['summary', 'messages', index]))
 }
 
 function findLoss(value: unknown): string | undefined {

@@ -1,3 +1,6 @@
+import { ignore, isThenable } from '../core/promises.ts'
+import { freezeChanges } from '../session/freeze.ts'
+import type { AgentEvent } from './events.ts'
 /** Events pushed by one side and read by the other with `for await`, each once. */
 export interface EventQueue<T> {
   readonly push: (event: T) => void
@@ -62,4 +65,30 @@ export function createEventQueue<T>(): EventQueue<T> {
       },
     }),
   }
+}
+
+/**
+ * Notifies a stream and a listener. Events are frozen, because watching a run must not change it. For the same reason,
+ * errors and rejections of the listener are ignored.
+ */
+export function createNotifier(
+  { onEvent }: { readonly onEvent?: ((event: AgentEvent) => unknown) | undefined },
+  push: (event: AgentEvent) => void,
+): (event: AgentEvent) => void {
+  return (event) => {
+    freezeEvent(event)
+    push(event)
+    try {
+      const returned = onEvent?.(event)
+      if (isThenable(returned)) void ignore(returned, 'watching a run must not change it')
+    } catch {
+      // Watching a run must not change it.
+    }
+  }
+}
+
+/** Freezes everything but what is only computed on demand. */
+function freezeEvent(event: AgentEvent): void {
+  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(event))) freezeChanges(value as unknown)
+  Object.freeze(event)
 }

@@ -1,0 +1,101 @@
+import type { UserMessage } from '../../adapters/contract.ts'
+import { choosePlace, type AheadPlace } from '../../core/price/place.ts'
+import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
+import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { chooseAhead, type AheadChoice } from '../../disclosure/ahead/choose.ts'
+import { getRuleName, type OpenAhead } from '../../disclosure/ahead/rule.ts'
+import { applyOpening, describeAhead } from '../../disclosure/opening.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
+import type { Session } from '../../session/contract.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import { sectionsOpened, type AgentEvent } from '../events.ts'
+import { DEFAULT_PER_HOUR } from '../limits.ts'
+import type { AgentOptions } from '../options.ts'
+
+/** What opening ahead needs of a run. */
+interface AheadRun {
+  readonly options: AgentOptions
+  readonly input: UserMessage | undefined
+  readonly session: Session
+  readonly signal: { readonly signal: AbortSignal }
+  /** Whether the next request begins with a new render. */
+  readonly isFresh: boolean
+  render(): RenderedPrompt
+  /** Throws if the run must not continue. */
+  check(): void
+  tell(event: AgentEvent): void
+}
+
+/** Opens sections before the first request for a run's input. */
+export interface RunAhead {
+  /** Asks the rule, and opens what belongs in the system text. Later calls do nothing. */
+  prepare(run: AheadRun): Promise<void>
+  /** Opens what belongs behind the user's message. `tellNews` shows what is open. */
+  show(session: Session, tellNews: (describe: typeof describeAhead) => void): void
+}
+
+export function createRunAhead(): RunAhead {
+  let isAsked = false
+  let waiting: AheadChoice | undefined
+  return {
+    async prepare(run) {
+      const { options, input } = run
+      if (isAsked || options.open === undefined || input === undefined) return
+      isAsked = true
+      const choice = await ask(run, options.open, input.text)
+      run.check()
+      const place = findPlace(run, choice)
+      tellChoice(run, options.open, choice, place)
+      if (choice.keys.length === 0) return
+      if (place === 'system') applyOpening(run.session, choice.opening)
+      else waiting = choice
+    },
+    show(session, tellNews) {
+      if (!waiting) return
+      applyOpening(session, waiting.opening)
+      waiting = undefined
+      tellNews(describeAhead)
+    },
+  }
+}
+
+async function ask(run: AheadRun, rule: OpenAhead, input: string): Promise<AheadChoice> {
+  const { session, options, tell } = run
+  const { counter = estimatedTokens } = options
+  const { view } = run.render()
+  const choice = await chooseAhead({ rule, input, session, view, counter, signal: run.signal.signal })
+  for (const message of choice.problems) tell({ type: 'warning', message })
+  return choice
+}
+
+/**
+ * A conversation that has begun continues behind the user's message, unless its tools can only be added by a new render.
+ */
+function findPlace(run: AheadRun, { opening, tokens, variants }: AheadChoice): AheadPlace {
+  const { options } = run
+  const { adapter, perHour = DEFAULT_PER_HOUR, counter = estimatedTokens } = options
+  if (opening.tools.length > 0 && !adapter.supportsDynamicTools) return 'system'
+  if (!run.isFresh) return 'message'
+  const { text, tools } = run.render()
+  const shared = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), counter.count(text))
+  return choosePlace({ cache: adapter.promptCache ?? USUAL_CACHE, perHour, variants, shared, opened: tokens })
+}
+
+function tellChoice(
+  { session, tell }: AheadRun,
+  rule: OpenAhead,
+  { keys, opening, tokens, variants }: AheadChoice,
+  place: AheadPlace,
+): void {
+  const event = {
+    rule: getRuleName(rule),
+    keys,
+    paths: opening.paths,
+    tools: opening.tools.map(({ name }) => name),
+    place,
+    tokens,
+    variants,
+  }
+  session.dispatch(sectionsOpened(event))
+  tell({ type: 'sections/opened', ...event })
+}

@@ -1,0 +1,60 @@
+import type { LanguageModel, ModelMessage } from 'ai'
+import { getAdditionStyle } from '../../../adapters/ai-sdk/additions.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+
+/** Returns the texts of the results in a conversation. */
+export function getResultTexts(messages: readonly ModelMessage[]): readonly string[] {
+  return messages.flatMap((message) => (message.role === 'tool' ? message.content.flatMap(getTexts) : []))
+}
+
+function getTexts(part: unknown): readonly string[] {
+  const output = isPlainObject(part) ? part['output'] : undefined
+  const value = isPlainObject(output) ? output['value'] : undefined
+  if (typeof value === 'string') return [value]
+  if (!Array.isArray(value)) return []
+  return (value as readonly unknown[]).flatMap((item) =>
+    isPlainObject(item) && typeof item['text'] === 'string' ? [item['text']] : [],
+  )
+}
+
+const WRAPPED = /^(?:AI_ToolCallRepairError: )?Error repairing tool call: (?=Tool '|There is no tool ')/
+
+/** Takes the SDK's words off the hints, which reach it as errors of a repair. */
+export function unwrapHints(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.map((message) => {
+    if (message.role !== 'tool' || !message.content.some(isWrapped)) return message
+    const content = message.content.map((part) => {
+      if (!isWrapped(part)) return part
+      return { ...part, output: { ...part.output, value: part.output.value.replace(WRAPPED, '') } }
+    })
+    return { ...message, content } as ModelMessage
+  })
+}
+
+function isWrapped(part: unknown): part is { readonly output: { readonly value: string } } {
+  return WRAPPED.test(getTexts(part)[0] ?? '')
+}
+
+/**
+ * Leaves out the reasoning before the last change of the tool list, for models that bind reasoning to the list. They
+ * refuse it otherwise.
+ */
+export function withoutStaleReasoning(messages: ModelMessage[], model: LanguageModel | undefined): ModelMessage[] {
+  if (model === undefined || !bindsReasoning(model)) return messages
+  const last = messages.findLastIndex((message) => getResultTexts([message]).some(addsTools))
+  return messages.map((message, index) => {
+    if (index > last || message.role !== 'assistant' || typeof message.content === 'string') return message
+    const content = message.content.filter(({ type }) => type !== 'reasoning')
+    return content.length === message.content.length ? message : { ...message, content }
+  })
+}
+
+function bindsReasoning(model: LanguageModel): boolean {
+  if (typeof model === 'string') return model.startsWith('anthropic/')
+  return getAdditionStyle(model) === 'anthropic' || /\banthropic\b/.test(model.provider) || /claude/.test(model.modelId)
+}
+
+/** Whether a result says that tools were added. */
+function addsTools(text: string): boolean {
+  return /(?:^|\n)Callable now: |tools are in your tool list\./.test(text)
+}

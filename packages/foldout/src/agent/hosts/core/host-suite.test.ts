@@ -1,0 +1,91 @@
+import { createHost, type HostCall, type HostResult } from '../../../entries/disclosure.ts'
+import type { Event } from '../../../entries/session.ts'
+import { hostSuite, type HostAgent, type HostSetup, type HostTurn } from '../../../entries/testing-suites.ts'
+
+/** The state of a loop: plain JSON, as a host would keep it. */
+interface LoopState {
+  readonly events: readonly Event[]
+  readonly messages: readonly LoopMessage[]
+  /** A call that waits for a person. */
+  readonly waiting?: HostCall
+}
+type LoopMessage =
+  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  | { readonly role: 'tool'; readonly text: string; readonly hasImage: boolean }
+
+/** The smallest loop: what "Bring your own loop" shows. */
+function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
+  const host = createHost(bound, options)
+  let state: LoopState = (saved as LoopState | undefined) ?? { events: [], messages: [] }
+  const say = (message: LoopMessage): void => void (state = { ...state, messages: [...state.messages, message] })
+  const take = ({ text, images, events }: HostResult): void => {
+    say({ role: 'tool', text, hasImage: images.length > 0 })
+    state = { ...state, events: [...state.events, ...events] }
+  }
+  async function run(call: HostCall): Promise<boolean> {
+    const now = host.at(state.events)
+    if (call.name === 'look_up') {
+      const text = `Found ${(call.arguments as { what: string }).what}.`
+      host.report.called(call, { text, isError: false, durationMs: 0 })
+      say({ role: 'tool', text, hasImage: false })
+      return true
+    }
+    const need = await now.findApprovalNeed(call)
+    if (need !== false) {
+      host.report.asked(call, need)
+      state = { ...state, waiting: call }
+      return false
+    }
+    take(await now.call(call))
+    return true
+  }
+  async function goOn(): Promise<HostTurn> {
+    for (;;) {
+      const now = host.at(state.events)
+      const results = state.messages.filter(({ role }) => role === 'tool').map(({ text }) => text)
+      const prompt = now.getPrompt(results)
+      const tools = ['look_up', ...now.tools.map(({ name }) => name)]
+      host.report.sent({ prompt, messages: state.messages.length, tools })
+      const hasImage = state.messages.some((message) => 'hasImage' in message && message.hasImage)
+      const reply = model({ system: prompt.text, tools, results, hasImage })
+      host.report.replied('text' in reply ? reply : { text: '', calls: reply.calls })
+      if ('text' in reply) {
+        say({ role: 'assistant', text: reply.text })
+        host.report.finished('completed')
+        return { text: reply.text, isWaiting: false }
+      }
+      for (const call of reply.calls) {
+        if (await run(call)) continue
+        host.report.finished('waiting')
+        return { text: '', isWaiting: true }
+      }
+    }
+  }
+  return {
+    send(input) {
+      say({ role: 'user', text: input })
+      host.report.started({ input })
+      return goOn()
+    },
+    async answer(isApproved) {
+      const { waiting: call, ...rest } = state
+      if (call === undefined) throw new Error('Nothing waits.')
+      state = rest
+      host.report.started({ isResumed: true })
+      host.report.answered(call, isApproved)
+      if (isApproved) take(await host.at(state.events).call(call, { isApproved }))
+      else say({ role: 'tool', text: 'Not run: a person did not approve it.', hasImage: false })
+      return goOn()
+    },
+    save: () => JSON.parse(JSON.stringify(state)) as unknown,
+    clearResults() {
+      const messages = state.messages.map((message) => ({
+        ...message,
+        ...(message.role === 'tool' && { text: '[cleared]' }),
+      }))
+      state = { ...state, messages }
+    },
+  }
+}
+
+hostSuite('a loop of its own', { create: createLoop })

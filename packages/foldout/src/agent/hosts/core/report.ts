@@ -1,0 +1,136 @@
+import { NO_USAGE, addUsage, type AssistantMessage } from '../../../adapters/contract.ts'
+import { readUsage } from '../../../adapters/usage/usage.ts'
+import { getErrorType } from '../../../core/errors.ts'
+import { cutWithCount } from '../../../core/text.ts'
+import type { OpeningRequest } from '../../../disclosure/strategy.ts'
+import { hashCall } from '../../../tools/approval.ts'
+import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
+import type { ToolResult } from '../../../tools/result.ts'
+import type { AnyTool, CallTarget, FoundTarget } from '../../../tools/tool.ts'
+import type { AgentEvent, ToolInvoked } from '../../events.ts'
+import { MAX_APPROVAL_REASON } from '../../limits.ts'
+import { describeRendered } from '../../rendered-event.ts'
+import type { HostCall, HostReport, HostView } from './contract.ts'
+
+/** Reports the calls of the prompt's tools, which the core runs itself. */
+export interface CallReport {
+  begins(call: HostCall, target: FoundTarget | undefined): void
+  ends(end: CallEnd): void
+}
+
+export interface CallEnd {
+  readonly call: HostCall
+  readonly target: FoundTarget | undefined
+  readonly durationMs: number
+  readonly result: ToolResult
+  /** What the model reads. */
+  readonly text: string
+  readonly added: readonly AnyTool[]
+  /** The view before the call. */
+  readonly view: HostView
+  /** What the call asks to open, for a tool that opens sections. */
+  readonly request: OpeningRequest | undefined
+}
+
+export function createReport(onEvent: ((event: AgentEvent) => void) | undefined): HostReport & CallReport {
+  let usage = NO_USAGE
+  let isRunning = false
+  let restarts = 0
+  let shown: RenderedPrompt | undefined
+  const tell = (event: AgentEvent): void => onEvent?.(event)
+  const report: HostReport & CallReport = {
+    isOn: onEvent !== undefined,
+    started({ input, isResumed = false, model = UNKNOWN_MODEL }) {
+      // A run that was answered several times is still one run.
+      if (isResumed && isRunning) return
+      isRunning = true
+      usage = NO_USAGE
+      restarts = 0
+      shown = undefined
+      tell({ type: 'run/started', isResumed, model, ...(input === undefined ? {} : { input }) })
+    },
+    sent({ prompt, messages, tools }) {
+      if (onEvent && prompt.text !== shown?.text) tell(describeRendered(prompt, tools))
+      shown = prompt
+      tell({ type: 'request/sent', messages, tools })
+    },
+    replied({ text, calls = [], usage: given = {} }) {
+      const used = readUsage({ ...NO_USAGE, ...given })
+      usage = addUsage(usage, used)
+      const message: AssistantMessage = { role: 'assistant', text, toolCalls: calls.map((call) => ({ ...call })) }
+      tell({ type: 'reply/received', message, usage: used })
+    },
+    called(call, { text, isError, durationMs }) {
+      tell({ type: 'tool/called', call })
+      tell({
+        type: 'tool/invoked',
+        callId: call.id,
+        name: call.name,
+        ok: !isError,
+        message: text,
+        durationMs,
+      })
+    },
+    asked({ id: callId, name: tool, arguments: args = {} }, need) {
+      const reason = typeof need === 'string' ? cutWithCount(need, MAX_APPROVAL_REASON) : ''
+      const askedAt = new Date().toISOString()
+      const digest = hashCall(tool, [callId, args, askedAt])
+      tell({ type: 'approval/asked', callId, tool, arguments: args, reason, askedAt, digest })
+    },
+    answered: ({ id: callId, name: tool }, approved) => tell({ type: 'approval/answered', callId, tool, approved }),
+    finished(status) {
+      if (isRunning) tell({ type: 'run/finished', status, usage, totalUsage: usage })
+      isRunning = false
+    },
+    failed(error) {
+      if (isRunning) tell({ type: 'run/failed', errorType: getErrorType(error) })
+      isRunning = false
+    },
+    begins: (call, target) => tell({ type: 'tool/called', call, ...getTarget(target) }),
+    ends(end) {
+      tell({ type: 'tool/invoked', ...describeInvoked(end) })
+      const { added, result, view, call } = end
+      const { keys, paths, reason, halts } = (result.ok && result.opening) || NO_OPENING
+      if (halts) tell({ type: 'run/expanded', callIds: [call.id], keys, paths, reason, expansions: (restarts += 1) })
+      if (added.length === 0 || halts) return
+      const names = added.map(({ name }) => name)
+      const sections = names.flatMap((name) => view.rendered.findSection(name) ?? [])
+      tell({ type: 'tools/injected', names, keys: keys.length > 0 ? keys : [...new Set(sections)] })
+    },
+  }
+  return report
+}
+
+const NO_OPENING = { keys: [], paths: [], reason: '', halts: false }
+const UNKNOWN_MODEL = { provider: 'host', name: 'unknown' }
+
+function getTarget(target: FoundTarget | undefined): { readonly target?: CallTarget } {
+  return target ? { target: { name: target.name, arguments: target.arguments } } : {}
+}
+
+function describeInvoked({ call, target, durationMs, result, text, view, request }: CallEnd): ToolInvoked {
+  const { nodes, summarized } = view.rendered
+  const opening = result.ok ? result.opening : undefined
+  return {
+    callId: call.id,
+    name: call.name,
+    ok: result.ok,
+    message: text,
+    durationMs,
+    ...getTarget(target),
+    ...(request && {
+      disclosure: {
+        keys: opening?.keys ?? request.keys,
+        reason: opening?.reason ?? request.reason,
+        full: nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
+        summarized,
+        answer: getAnswer(result),
+      },
+    }),
+  }
+}
+
+function getAnswer(result: ToolResult): NonNullable<ToolInvoked['disclosure']>['answer'] {
+  if (!result.ok) return 'none'
+  return result.opening?.halts === true ? 'restart' : 'in-place'
+}

@@ -1,0 +1,110 @@
+import type { ExecutionContext } from '@mastra/core/tools'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { ignore } from '../../../core/promises.ts'
+import type { Event } from '../../../session/event.ts'
+import type { ToolImage } from '../../../tools/result.ts'
+import type { MastraStep } from './stages.ts'
+
+/** The result of a call as Mastra keeps it in the thread: what the model reads, and what the call changed. */
+export interface KeptResult {
+  readonly text: string
+  readonly images: readonly ToolImage[]
+  readonly foldout: { readonly callId: string; readonly events: readonly Event[] }
+}
+
+/** The events of each call, in order. */
+export type EventsByCall = ReadonlyMap<string, readonly Event[]>
+
+/** The key of the events in the metadata of a thread. */
+const KEY = 'foldout'
+
+/** Finds the events of calls in messages, after those that are known already. */
+export function collectEvents(known: EventsByCall, messages: unknown): EventsByCall {
+  const found = new Map(known)
+  for (const { foldout } of findResults(messages)) {
+    if (!found.has(foldout.callId)) found.set(foldout.callId, foldout.events)
+  }
+  return found
+}
+
+/** Finds results in messages of any version: their parts differ, but each has the result somewhere. */
+function findResults(messages: unknown): readonly KeptResult[] {
+  const results: KeptResult[] = []
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: messages, depth: 0 }]
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const { value, depth } = next
+    if (isKeptResult(value)) results.push(value)
+    else if (typeof value === 'object' && value !== null && depth < MAX_RESULT_DEPTH) {
+      for (const inner of Object.values(value)) waiting.push({ value: inner, depth: depth + 1 })
+    }
+  }
+  return results
+}
+
+/** How deep in a list of messages a result may be. */
+const MAX_RESULT_DEPTH = 6
+
+function isKeptResult(value: unknown): value is KeptResult {
+  if (!isPlainObject(value) || !isPlainObject(value[KEY])) return false
+  const { callId, events } = value[KEY]
+  return typeof callId === 'string' && Array.isArray(events)
+}
+
+/** Reads the events from the metadata of a thread. */
+export function readMetadata(metadata: unknown): EventsByCall {
+  const kept = isPlainObject(metadata) ? metadata[KEY] : undefined
+  const found = new Map<string, readonly Event[]>()
+  for (const entry of Array.isArray(kept) ? (kept as readonly unknown[]) : []) {
+    if (!isPlainObject(entry) || typeof entry['callId'] !== 'string' || !Array.isArray(entry['events'])) continue
+    found.set(entry['callId'], entry['events'] as readonly Event[])
+  }
+  return found
+}
+
+export function writeMetadata(metadata: unknown, events: EventsByCall): Record<string, unknown> {
+  const kept = [...events].map(([callId, list]) => ({ callId, events: list }))
+  return { ...(isPlainObject(metadata) ? metadata : {}), [KEY]: kept }
+}
+
+/**
+ * Finds the events of a conversation: those that earlier runs have left in the thread, because a request may not have
+ * their messages any more, and those of this run.
+ */
+export function findEvents({
+  messages,
+  requestContext,
+}: Pick<MastraStep, 'messages' | 'requestContext'>): EventsByCall {
+  const context = requestContext as { get?(key: string): unknown } | undefined
+  const memory = context?.get?.('MastraMemory')
+  const thread = isPlainObject(memory) ? memory['thread'] : undefined
+  return collectEvents(readMetadata(isPlainObject(thread) ? thread['metadata'] : undefined), messages)
+}
+
+/** Reads the events of a conversation where only a call is known. */
+export async function readThread({ memory, agent }: ExecutionContext): Promise<EventsByCall> {
+  const { threadId, messages } = agent ?? {}
+  const thread = threadId === undefined ? undefined : await memory?.getThreadById({ threadId })
+  return collectEvents(readMetadata(thread?.metadata), messages)
+}
+
+/** The last write to each memory: calls that run together must not overwrite each other's. */
+const writes = new WeakMap<object, Promise<void>>()
+
+/** Keeps the events of a call in the thread, if the agent has memory. */
+export async function addToThread(
+  { memory, agent }: ExecutionContext,
+  { callId, events }: { readonly callId: string; readonly events: readonly Event[] },
+): Promise<void> {
+  const threadId = agent?.threadId
+  if (memory === undefined || threadId === undefined || events.length === 0) return
+  const write = async (): Promise<void> => {
+    const thread = await memory.getThreadById({ threadId })
+    if (!thread) return
+    const all = new Map(readMetadata(thread.metadata)).set(callId, events)
+    const metadata = writeMetadata(thread.metadata, all)
+    await memory.updateThread({ id: threadId, title: thread.title ?? '', metadata })
+  }
+  const written = (writes.get(memory) ?? Promise.resolve()).then(write)
+  writes.set(memory, ignore(written, 'its own call is told'))
+  await written
+}

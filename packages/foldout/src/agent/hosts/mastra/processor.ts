@@ -1,0 +1,156 @@
+import { createTool, type ExecutionContext, type MastraTool } from '@mastra/core/tools'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { createUncheckedSchema } from '../../../core/schema/schema.ts'
+import { getAncestors } from '../../../core/text.ts'
+import type { BoundPrompt } from '../../../prompt/prompt.ts'
+import type { AnyTool } from '../../../tools/tool.ts'
+import { visibility } from '../../../session/visibility.ts'
+import type { Host, HostOptions, HostReply, HostView } from '../core/contract.ts'
+import { createHost, toHostTool } from '../core/host.ts'
+import { checkNames } from '../core/names.ts'
+import { listEveryTool } from '../core/every-tool.ts'
+import { getResultTexts, readChunks, replaceHints, replaceSystem } from './prompt.ts'
+import type { MastraRequest, MastraResponse, MastraStep } from './stages.ts'
+import { addToThread, findEvents, readThread, type EventsByCall, type KeptResult } from './events.ts'
+
+/** What one step tells the next stage of itself. */
+interface StepState {
+  readonly now: HostView
+  readonly text: string
+  readonly tools: readonly string[]
+}
+
+/**
+ * A prompt inside an agent of Mastra, as an input processor: its text follows the agent's instructions, and the model
+ * opens what it needs. What is open is in the results of calls and, if the agent has memory, in the metadata of the
+ * thread. Put it last in the list.
+ *
+ * @example
+ * ```ts
+ * const agent = new Agent({ id: 'desk', name: 'Desk', instructions, model, memory, inputProcessors: [new FoldoutProcessor(bound)] })
+ * await agent.generate('Money back for A-17.', { memory: { thread: 'one', resource: 'ada' } })
+ * ```
+ */
+export class FoldoutProcessor {
+  readonly id = 'foldout'
+  readonly name = 'Foldout'
+  /** Called with each reply, before its calls run; only if somebody listens. */
+  declare processLLMResponse?: (response: MastraResponse) => void
+  readonly #host: Host
+
+  constructor(bound: Pick<BoundPrompt, 'prompt' | 'render'>, options: HostOptions = {}) {
+    this.#host = createHost(bound, options)
+    // Mastra runs every stage that exists, as a workflow of its own.
+    if (this.#host.report.isOn) this.processLLMResponse = ({ chunks }) => this.#report(readChunks(chunks))
+  }
+
+  /** Called before each step: adds the prompt's text, and the tools that can be called. */
+  processInputStep(step: MastraStep): { systemMessages: never[]; tools: Record<string, unknown> } {
+    const now = this.#at(findEvents(step))
+    if (step.stepNumber === 0) this.#host.report.started(describeInput(step.messages))
+    // After a resume, the list has tools of folded sections.
+    const others = Object.entries(step.tools ?? {}).filter(([, tool]) => !isWrapped(tool))
+    checkNames(
+      others.map(([name]) => name),
+      now.tools,
+    )
+    const own = now.tools.map((tool) => [tool.name, wrapTool(tool, this.#host, () => now)] as const)
+    const { text } = now.getPrompt()
+    const tools = Object.fromEntries<unknown>([...others, ...own])
+    step.state['step'] = { now, text, tools: Object.keys(tools) } satisfies StepState
+    return { systemMessages: [...step.systemMessages, { role: 'system', content: text }] as never[], tools }
+  }
+
+  /** Called with the messages of a request: only here it is known which results other processors have taken out. */
+  processLLMRequest({ prompt, state }: MastraRequest): { prompt: never[] } {
+    const { now, text, tools } = state['step'] as StepState
+    const first = this.#host.at(undefined)
+    const shown = now.getPrompt(getResultTexts(prompt))
+    this.#host.report.sent({ prompt: shown, messages: prompt.length, tools })
+    const messages = replaceHints(replaceSystem(prompt, text, shown.text), (name) => first.describeMissing(name, tools))
+    return { prompt: messages as never[] }
+  }
+
+  /** Called when a run resumes, which skips the steps above: an approved call needs its tool. */
+  getLoadedToolsForRequestContext(): Record<string, MastraTool> {
+    const getView = async (name: string, context: ExecutionContext): Promise<HostView> => {
+      const events = [...(await readThread(context)).values()].flat()
+      // Without memory, the thread is unknown. The call was offered, so its section was open.
+      const path = this.#host.at(events).rendered.toolsInFolds.get(name)
+      const paths = path === undefined ? [] : [...getAncestors(path), path]
+      return this.#host.at([
+        ...events,
+        ...paths.map((each) => visibility.events.set({ path: each, visibility: 'full' })),
+      ])
+    }
+    const tools = listEveryTool(this.#host.at(undefined))
+    return Object.fromEntries(
+      tools.map((tool) => [tool.name, wrapTool(tool, this.#host, (context) => getView(tool.name, context))]),
+    )
+  }
+
+  #report(reply: Required<HostReply>): void {
+    this.#host.report.replied(reply)
+    if (reply.calls.length === 0) this.#host.report.finished('completed')
+  }
+
+  #at(events: EventsByCall): HostView {
+    return this.#host.at([...events.values()].flat())
+  }
+}
+
+function describeInput(messages: readonly unknown[]): { readonly input?: string } {
+  const last = messages.findLast((message) => isPlainObject(message) && message['role'] === 'user')
+  const content = isPlainObject(last) ? last['content'] : undefined
+  const parts =
+    isPlainObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
+  const texts = parts.flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
+  return texts.length > 0 ? { input: texts.join('\n') } : {}
+}
+
+/** Whether a tool is one of a prompt's. Mastra makes copies of tools, which have the same functions. */
+function isWrapped(tool: unknown): boolean {
+  return typeof tool === 'object' && tool !== null && 'toModelOutput' in tool && tool.toModelOutput === toModelOutput
+}
+
+/** @param getView Returns the view in which a call runs. */
+function wrapTool(
+  tool: AnyTool,
+  { report }: Host,
+  getView: (context: ExecutionContext) => HostView | Promise<HostView>,
+): MastraTool {
+  const { name, description, inputSchema } = toHostTool(tool)
+  return createTool({
+    id: name,
+    description,
+    // The arguments are checked where the tool runs, so the model reads what is wrong.
+    inputSchema: createUncheckedSchema(inputSchema),
+    async requireApproval(input) {
+      const call = { id: '', name, arguments: input }
+      const need = await (await getView({})).findApprovalNeed(call)
+      if (need === false) return false
+      report.asked(call, need)
+      return true
+    },
+    async execute(input, context): Promise<KeptResult> {
+      const callId = context.agent?.toolCallId ?? crypto.randomUUID()
+      report.started({ isResumed: true })
+      const view = await getView(context)
+      // Mastra has asked already.
+      const result = await view.call(
+        { id: callId, name, arguments: input },
+        { signal: context.abortSignal, isApproved: true },
+      )
+      const { text, images, events } = result
+      await addToThread(context, { callId, events })
+      return { text, images, foldout: { callId, events } }
+    },
+    toModelOutput,
+  })
+}
+
+function toModelOutput({ text, images }: KeptResult): unknown {
+  if (images.length === 0) return { type: 'text', value: text }
+  const pictures = images.map(({ mimeType, data }) => ({ type: 'media', mediaType: mimeType, data }))
+  return { type: 'content', value: [{ type: 'text', text }, ...pictures] }
+}

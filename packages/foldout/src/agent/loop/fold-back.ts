@@ -1,0 +1,151 @@
+import type { Message, ToolCall, ToolMessage } from '../../adapters/contract.ts'
+import { readRequest } from '../../disclosure/strategy.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
+import { visibility } from '../../session/visibility.ts'
+import type { Ledger } from '../refold/ledger.ts'
+import { toRefoldTerms } from '../refold/options.ts'
+import { projectResults, type FoldedResult } from '../refold/projection.ts'
+import type { RunCore } from './core.ts'
+import { createRefold, toRecords, type DueFold, type Refold } from '../refold/refold.ts'
+import { agentRun, getLog } from './run-state.ts'
+import { summarizeTurns } from './summarize.ts'
+import { offerReadResult, removeTools, tellFold } from './fold-tools.ts'
+import { takeRender } from './take-render.ts'
+
+/** Creates the part of a run that decides what is folded. */
+export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold {
+  const { options, journal, context } = core
+  const { adapter, refold } = options
+  const window = options.contextWindow ?? adapter.contextWindow
+  const isWanted =
+    refold !== false && (window !== undefined || refold !== undefined || options.beforeRequest !== undefined)
+  return createRefold({
+    terms: toRefoldTerms(refold || {}, { window, adapter }),
+    isOn: isWanted && adapter.supportsDynamicTools && adapter.ownsConversation !== true,
+    window,
+    adapter,
+    beforeRequest: options.beforeRequest,
+    context,
+    getState() {
+      const { folded, summary, usage, repliedAt } = journal.state
+      return { log: getLog(journal.state), folded, summary, usage, repliedAt }
+    },
+    isDisclosure: (name) => core.rendered.disclosure.toolNames.includes(name),
+    isClosed: (call, closing) => isClosed(core.render(), call, closing),
+    findUnused: (ledger) => findUnused(core, ledger),
+  })
+}
+
+/** Whether all sections that a call asked for are closed, or about to be. */
+function isClosed(now: RenderedPrompt, call: ToolCall, closing: ReadonlySet<string>): boolean {
+  const paths = findPaths(now, call)
+  return paths.length > 0 && paths.every((path) => now.view.state(path) !== 'full' || closing.has(path))
+}
+
+function findPaths({ disclosure, view }: RenderedPrompt, { name, arguments: args }: ToolCall): readonly string[] {
+  return readRequest(disclosure, { name, arguments: args }).keys.map((key) => view.resolve(key) ?? key)
+}
+
+/** Finds open sections that the model has opened, and whose tools it has not called for a number of replies. */
+function findUnused(core: Omit<RunCore, 'turn' | 'refold'>, ledger: Ledger): readonly string[] {
+  const { closeAfter } = toRefoldTerms(core.options.refold || {}, { window: undefined, adapter: core.options.adapter })
+  if (closeAfter === undefined) return []
+  const now = core.render()
+  const calls = ledger.entries.flatMap(({ message, replies }) =>
+    message.role === 'assistant' && replies > ledger.replies - closeAfter ? message.toolCalls : [],
+  )
+  const called = new Set(calls.map(({ name }) => name))
+  const opened = new Set(calls.flatMap((call) => (isDisclosureCall(now, call) ? findPaths(now, call) : [])))
+  const read = core.journal.state.read.map(([path]) => path)
+  return read.filter((path) => {
+    if (now.view.state(path) !== 'full' || opened.has(path)) return false
+    return !now.view.toolsIn(path).some(({ name }) => called.has(name))
+  })
+}
+
+function isDisclosureCall({ disclosure }: RenderedPrompt, { name }: ToolCall): boolean {
+  return disclosure.toolNames.includes(name)
+}
+
+/**
+ * Folds what is due before the next request, and offers the tool that reads folded results. `next` follows the
+ * conversation.
+ */
+export async function foldBack(core: RunCore, next: readonly Message[] = []): Promise<void> {
+  const { refold } = core
+  const due = core.due ?? (await refold.decide(next))
+  core.due = undefined
+  if (due) await applyFold(core, due, next)
+  removeTools(core, due !== undefined)
+  offerReadResult(core)
+}
+
+async function applyFold(core: RunCore, due: DueFold, next: readonly Message[]): Promise<void> {
+  const { refold } = core
+  for (const path of due.sections) core.session.dispatch(visibility.events.set({ path, visibility: 'summary' }))
+  if (refold.isCold && hasClosedStart(core)) {
+    core.mustRender = true
+    takeRender(core)
+  }
+  if (due.isSummaryFirst || due.summary !== undefined) await summarizeTurns(core, due)
+  if (due.plan && !(due.isSummaryFirst && !refold.isTooFull(next))) recordFold(core, due)
+  if (!due.isSummaryFirst && refold.isTooFull(next)) await summarizeTurns(core, due)
+}
+
+/** Whether the system text shows a section that was closed since. It leaves the text when nothing is lost by that. */
+function hasClosedStart({ journal, render }: RunCore): boolean {
+  const now = render()
+  return (journal.state.start?.shown ?? []).some(([path]) => now.view.state(path) === 'folded')
+}
+
+function recordFold(core: RunCore, { plan, spent, sections, context }: DueFold): void {
+  if (!plan) return
+  const now = core.render()
+  const closed = core.journal.state.read.map(([path]) => path).filter((path) => now.view.state(path) !== 'full')
+  const lost = countLostReasoning(core, plan.callIds)
+  const { reason, freed, cost, gain } = plan
+  const folded = toRecords({ plan, spent })
+  core.journal.record(agentRun.events.folded({ folded, closed }))
+  tellFold(core, {
+    callIds: folded.map(({ callId }) => callId),
+    reason,
+    context,
+    freed,
+    cost: Math.round(cost),
+    gain: Math.round(gain),
+    ...(sections.length > 0 && { sections }),
+    ...(lost > 0 && { lostReasoning: lost }),
+  })
+}
+
+/** Counts the replies whose reasoning the provider no longer accepts, because the conversation before them changes. */
+function countLostReasoning({ options, refold }: RunCore, callIds: readonly string[]): number {
+  if (!options.adapter.bindsReasoning) return 0
+  const folded = new Set(callIds)
+  const { entries } = refold.ledger
+  const first = entries.findIndex(({ message }) => message.role === 'tool' && folded.has(message.callId))
+  return entries.slice(first).filter(({ message }) => message.role === 'assistant' && message.native).length
+}
+
+/** Folds results that are too large to be sent even once, and returns all of them as they are sent. */
+export function receiveResults(core: RunCore, results: readonly ToolMessage[]): readonly ToolMessage[] {
+  const { refold, context } = core
+  const large = refold.findLarge(results)
+  if (large.length === 0) return refold.show(results)
+  const folded = large.map(({ callId }): FoldedResult => ({ callId, form: 'large' }))
+  const shown = projectResults(large, refold.ledger.results, folded)
+  const sum = (messages: readonly Message[]): number =>
+    context.correct(messages.reduce((tokens, message) => tokens + context.countMessage(message), 0))
+  const freed = sum(large) - sum(shown)
+  core.journal.record(agentRun.events.folded({ folded }))
+  // Nothing of these results was ever sent, so folding them costs nothing.
+  tellFold(core, {
+    callIds: large.map(({ callId }) => callId),
+    reason: 'large',
+    context: refold.count(results),
+    freed,
+    cost: 0,
+    gain: Math.round(refold.terms.cache.read * freed),
+  })
+  return refold.show(results)
+}

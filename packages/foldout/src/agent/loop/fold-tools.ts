@@ -1,0 +1,73 @@
+import type { AnyTool } from '../../tools/tool.ts'
+import { resultsFolded, toolsInjected, toolsRemoved, type ResultsFolded } from '../events.ts'
+import type { RunCore } from './core.ts'
+import { agentRun } from './run-state.ts'
+
+/** Whether the provider can remove tools that the model should no longer see. */
+export function mustRemoveTools(core: RunCore): boolean {
+  return core.options.adapter.removesTools === true && findFoldedTools(core).length > 0
+}
+
+/**
+ * Removes the tools of closed sections. Providers that remove tools themselves do it at once; for others, the tools
+ * leave with a fold, which changes what was sent anyway.
+ */
+export function removeTools(core: RunCore, isRewrite: boolean): void {
+  const { options, journal, toolbox, session, tell } = core
+  if (options.adapter.removesTools !== true && !isRewrite) return
+  const names = findFoldedTools(core)
+  if (names.length === 0) return
+  journal.record(agentRun.events.removed({ names }))
+  toolbox.remove(names)
+  session.dispatch(toolsRemoved({ names }))
+  tell({ type: 'tools/removed', names })
+}
+
+/** Finds offered tools whose sections are folded. */
+function findFoldedTools({ toolbox, render, offer, options }: RunCore): readonly string[] {
+  const { toolsInFolds, tools } = render()
+  if (toolsInFolds.size === 0) return []
+  // Without a removal by the provider, tools that were offered from the start can only leave with a new render.
+  const fixed = new Set(options.adapter.removesTools ? [] : offer.tools.map(({ name }) => name))
+  const visible = new Set(tools.map(({ name }) => name))
+  return [...toolbox.offered].filter((name) => toolsInFolds.has(name) && !visible.has(name) && !fixed.has(name))
+}
+
+/** Offers the tool that reads folded results, from the first fold on. */
+export function offerReadResult(core: RunCore): void {
+  if (!needsReadResult(core)) return
+  addTools(core, { added: [core.readResult], keys: [] })
+  core.scribe.say({ role: 'tools', names: [core.readResult.name] })
+}
+
+/** Whether something is folded that the model cannot read yet. */
+export function needsReadResult({
+  journal,
+  toolbox,
+  readResult,
+}: Pick<RunCore, 'journal' | 'toolbox' | 'readResult'>): boolean {
+  return canReadResults(journal) && !toolbox.offered.has(readResult.name)
+}
+
+/** Whether a conversation has something that only `read_result` shows. */
+export function canReadResults({ state: { folded, summary } }: RunCore['journal']): boolean {
+  return summary !== null || folded.some(({ form }) => form !== 'kept')
+}
+
+/** Adds tools to the conversation. */
+export function addTools(
+  { session, journal, toolbox, tell }: RunCore,
+  { added, keys }: { readonly added: readonly AnyTool[]; readonly keys: readonly string[] },
+): void {
+  const event = { names: added.map(({ name }) => name), keys }
+  toolbox.add(added)
+  session.dispatch(toolsInjected(event))
+  tell({ type: 'tools/injected', ...event })
+  journal.record(agentRun.events.disclosed({ names: event.names }))
+}
+
+/** Tells listeners and the session of a fold. */
+export function tellFold({ session, tell }: RunCore, event: ResultsFolded): void {
+  session.dispatch(resultsFolded(event))
+  tell({ type: 'results/folded', ...event })
+}

@@ -1,0 +1,80 @@
+import type { Message, Usage } from '../../adapters/contract.ts'
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+
+/** The text and tools that precede a conversation. */
+export interface ContextStart {
+  readonly system: string
+  /** Changes with the tools. */
+  readonly version: number
+  listTools(): readonly AnyTool[]
+}
+
+/** Counts the tokens of requests. */
+export interface ContextCount {
+  /** Counts one message. The number is kept, because every request has the message again. */
+  countMessage(message: Message): number
+  /** Counts the text and the tools that precede a conversation. */
+  countStart(): number
+  /** Corrects a count by what the provider has counted. */
+  correct(tokens: number): number
+  /** Compares the provider's count with that of the request. */
+  learn(usage: Usage, counted: number): void
+}
+
+/** The tokens of the smallest request whose count is compared with the provider's. */
+const SMALLEST_COMPARED = 1_000
+
+export function createContextCount(counter: TokenCounter, getStart: () => ContextStart): ContextCount {
+  const counts = new WeakMap<Message, number>()
+  // Some providers count half as much again as an estimate says.
+  let scale = 1
+  let known: { readonly system: string; readonly version: number; readonly tokens: number } | undefined
+  return {
+    countMessage(message) {
+      const count = counts.get(message) ?? countMessage(message, counter)
+      counts.set(message, count)
+      return count
+    },
+    countStart() {
+      const { system, version, listTools } = getStart()
+      if (known?.system !== system || known.version !== version) {
+        const tools = listTools().reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+        known = { system, version, tokens: counter.count(system) + tools }
+      }
+      return known.tokens
+    },
+    correct: (tokens) => Math.round(scale * tokens),
+    learn({ inputTokens }, counted) {
+      const ratio = inputTokens / counted
+      // Small requests say little, and a number far off counts something else.
+      if (counted >= SMALLEST_COMPARED && ratio > 0.5 && ratio < 3) scale = ratio
+    },
+  }
+}
+
+/**
+ * Roughly what providers count for a full-size image. For files, there is no such number; this equals a page or two.
+ */
+const TOKENS_OF_MEDIA = 1600
+
+/** Counts the tokens of a message. */
+function countMessage(message: Message, counter: TokenCounter): number {
+  let media = 0
+  const text = JSON.stringify(toCounted(message), (key, value: unknown) => {
+    if (UNCOUNTED.has(key)) return undefined
+    // The bytes of images and files do not count as text.
+    if (key !== 'parts' && key !== 'images') return value
+    media = Array.isArray(value) ? value.filter((part) => (part as { type?: string }).type !== 'text').length : 0
+    return undefined
+  })
+  return counter.count(text) + media * TOKENS_OF_MEDIA
+}
+
+/** A reply that the provider wrote is sent back as it is, instead of its text and calls. */
+function toCounted(message: Message): unknown {
+  return message.role === 'assistant' && message.native ? message.native.content : message
+}
+
+/** Fields that are long and no text for the model. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['signature', 'encrypted_content', 'prefix'])

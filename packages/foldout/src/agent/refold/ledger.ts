@@ -1,0 +1,101 @@
+import type { Message } from '../../adapters/contract.ts'
+import { createProjector, findRemoved, type FoldRecords, type ProjectedMessage, type Projector } from './projection.ts'
+
+/** A message that requests send, with its size. */
+export interface LedgerEntry {
+  /** Its position in the conversation; -1 for a message of the summary. */
+  readonly position: number
+  readonly message: Message
+  readonly sent: Message
+  readonly getStub: ProjectedMessage['getStub']
+  readonly tokens: number
+  /** The tokens of the messages before it. */
+  readonly before: number
+  /** How many replies of the conversation precede it, with itself. */
+  readonly replies: number
+}
+
+/** What requests send of a conversation, and its size. It grows with the conversation, and is made again after a fold. */
+export interface Ledger {
+  readonly entries: readonly LedgerEntry[]
+  readonly sent: readonly Message[]
+  readonly tokens: number
+  readonly replies: number
+  readonly results: number
+}
+
+/** The conversation as the session has it. */
+export interface Conversation extends FoldRecords {
+  readonly log: { readonly length: number; at(index: number): Message | undefined } & Iterable<Message>
+}
+
+export interface LedgerOptions {
+  /** Whether the provider removes tools itself. Otherwise, requests leave out that they were ever added. */
+  readonly removesTools: boolean
+  countMessage(message: Message): number
+}
+
+/** Returns a function that keeps the ledger of a conversation. Each message is looked at once between two folds. */
+export function createLedger(options: LedgerOptions): (conversation: Conversation) => Ledger {
+  let book: Book | undefined
+  return (conversation) => {
+    if (book?.canContinue(conversation) !== true) book = new Book(conversation, options)
+    book.extend(conversation)
+    return book
+  }
+}
+
+class Book implements Ledger {
+  readonly entries: LedgerEntry[] = []
+  readonly sent: Message[] = []
+  tokens = 0
+  replies = 0
+  results = 0
+  readonly #options: LedgerOptions
+  readonly #records: FoldRecords
+  readonly #projector: Projector
+  #length = 0
+  #first: Message | undefined
+  #last: Message | undefined
+
+  constructor({ log, folded, summary }: Conversation, options: LedgerOptions) {
+    this.#options = options
+    this.#records = { folded, summary }
+    const removed = options.removesTools ? new Map<string, number>() : findRemoved(log)
+    this.#projector = createProjector({ records: this.#records, removed })
+    for (const message of summary?.messages ?? [])
+      this.#add({ position: -1, message, sent: message, getStub: undefined })
+  }
+
+  /** Whether a conversation only goes on where this ledger ends. */
+  canContinue({ log, folded, summary }: Conversation): boolean {
+    if (folded !== this.#records.folded || summary !== this.#records.summary || log.length < this.#length) return false
+    if (this.#length > 0 && (log.at(0) !== this.#first || log.at(this.#length - 1) !== this.#last)) return false
+    if (this.#options.removesTools) return true
+    for (let at = this.#length; at < log.length; at++) {
+      const message = log.at(at)
+      if (message?.role === 'tools' && message.removed) return false
+    }
+    return true
+  }
+
+  extend({ log, summary }: Conversation): void {
+    for (; this.#length < log.length; this.#length++) {
+      const message = log.at(this.#length)
+      if (!message) return
+      this.#first ??= message
+      this.#last = message
+      if (message.role === 'assistant') this.replies++
+      if (message.role === 'tool') this.results++
+      const { sent, getStub } = this.#projector.project(message)
+      if (sent && this.#length >= (summary?.count ?? 0)) this.#add({ position: this.#length, message, sent, getStub })
+    }
+  }
+
+  #add(entry: Pick<LedgerEntry, 'position' | 'message' | 'sent' | 'getStub'>): void {
+    const tokens = this.#options.countMessage(entry.sent)
+    this.entries.push({ ...entry, tokens, before: this.tokens, replies: this.replies })
+    this.sent.push(entry.sent)
+    this.tokens += tokens
+  }
+}
