@@ -9,14 +9,18 @@ let server: PostgresServer
 let engine: DbosEngine
 let url: string
 
+const warnings: string[] = []
+const hearWarning = ({ message }: Error): void => void warnings.push(message)
+
 beforeAll(async () => {
+  process.on('warning', hearWarning)
   server = await startPostgres()
   url = await server.createDatabase('dbos')
   engine = createDbosEngine({ dbos: DBOS, connectionString: url })
   await expect(engine.serve()).rejects.toMatchObject({ code: 'engine-invalid' })
   DBOS.setConfig({
     name: 'fleet',
-    systemDatabaseUrl: url,
+    systemDatabaseUrl: `${url}?options=-c%20idle_in_transaction_session_timeout%3D60000`,
     executorID: 'machine-1',
     applicationVersion: '1',
     logLevel: 'error',
@@ -26,6 +30,7 @@ beforeAll(async () => {
   await engine.serve()
 }, 300_000)
 afterAll(async () => {
+  process.off('warning', hearWarning)
   await engine.close()
   await DBOS.shutdown()
   await server.stop()
@@ -34,6 +39,10 @@ afterAll(async () => {
 engineSuite('createDbosEngine', async () => engine)
 
 describe('R64 createDbosEngine', () => {
+  it('starts without a warning of pg', () => {
+    expect(warnings.filter((message) => message.includes('client.query()'))).toEqual([])
+  })
+
   it('R64 rejects a machine without its own name or version, and a second one with the same name', async () => {
     const fake = { registerWorkflow: () => undefined, registerQueue: async () => undefined, isInitialized: () => true }
     const like = (changes: object): DbosEngine =>

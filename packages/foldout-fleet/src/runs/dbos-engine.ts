@@ -9,6 +9,7 @@ import {
   type RunSignal,
   type RunWork,
 } from 'foldout/durable'
+import { ignore } from 'foldout/promises'
 import {
   createMailbox,
   getRunStatus,
@@ -123,6 +124,7 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
 
   return {
     name: 'dbos',
+    isExclusive: true,
     define: (kind, work) => void kinds.set(kind, work),
     async launch() {
       if (!dbos.isInitialized()) await inTurn(options.connectionString, () => dbos.launch())
@@ -195,7 +197,7 @@ function registerWork(dbos: DbosSdk, kinds: ReadonlyMap<string, RunWork>): void 
     await before?.ended
     const replaced = new AbortController()
     const delivered = deliver(findRunWork(kinds, address.kind), address, { wokenBy, replaced, dbos })
-    live.set(key, { replaced, ended: delivered.catch(() => undefined) })
+    live.set(key, { replaced, ended: ignore(delivered, 'the delivery itself is awaited below') })
     try {
       return await delivered
     } finally {

@@ -172,11 +172,28 @@ interface FleetClient extends DeliverySdk {
   destroy(): Promise<void>
 }
 
+/**
+ * Sets how long a transaction may be idle when a connection is opened. Otherwise, DBOS sets it with a query beside the
+ * first one of the connection, which pg deprecates with a warning.
+ */
+function limitIdleTransactions(url: string): string {
+  const limited = new URL(url)
+  const options = limited.searchParams.get('options')
+  if (options?.includes('idle_in_transaction_session_timeout')) return url
+  limited.searchParams.set('options', `${options ?? ''} -c idle_in_transaction_session_timeout=60000`.trim())
+  // pg does not read a plus sign as a blank.
+  return limited.href.replaceAll('+', '%20')
+}
+
 async function openClient(systemDatabaseUrl: string, systemDatabaseSchemaName: string): Promise<FleetClient> {
   // Engines get DBOS from their program, and loading it takes long.
   const { DBOSClient } = await import('@dbos-inc/dbos-sdk')
   const silent = { info() {}, warn() {}, error() {}, debug() {} }
-  const client = await DBOSClient.create({ systemDatabaseUrl, systemDatabaseSchemaName, logger: silent })
+  const client = await DBOSClient.create({
+    systemDatabaseUrl: limitIdleTransactions(systemDatabaseUrl),
+    systemDatabaseSchemaName,
+    logger: silent,
+  })
   return {
     enqueue: (enqueued, ...args) => client.enqueue(enqueued, ...args),
     listWorkflows: (filter) => client.listWorkflows(filter),

@@ -1,5 +1,6 @@
 import { FoldoutError } from 'foldout'
 import pg, { type Client } from 'pg'
+import { ignore } from 'foldout/promises'
 import { getErrorMessage } from '../error-message.ts'
 
 export interface MachineOptions {
@@ -97,8 +98,9 @@ export async function joinFleet(options: MachineOptions): Promise<Machine> {
       clearInterval(timer)
       const own = client
       client = undefined
-      await own?.query(`DELETE FROM ${schema}.machines WHERE name = $1`, [name]).catch(() => undefined)
-      await own?.end().catch(() => undefined)
+      if (!own) return
+      await ignore(own.query(`DELETE FROM ${schema}.machines WHERE name = $1`, [name]), 'its entry expires by itself')
+      await ignore(own.end(), 'the connection is lost already')
     },
   }
 }
@@ -123,7 +125,7 @@ export async function inTurn(connectionString: string, job: () => Promise<void>)
     }
     await job()
   } finally {
-    await client.end().catch(() => undefined)
+    await ignore(client.end(), 'the connection is lost already')
   }
 }
 

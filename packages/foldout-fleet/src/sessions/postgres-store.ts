@@ -4,6 +4,7 @@ import {
   checkSessionId,
   checkSnapshot,
   type Event,
+  type SessionLease,
   type SessionStore,
   type Snapshot,
   type StoredEvent,
@@ -93,10 +94,34 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
         await client.query(sql.lock, [id])
         await client.query(sql.dropEvents, [id])
         await client.query(sql.dropSession, [id])
+        await client.query(sql.dropLease, [id])
       })
+    },
+    async swapLease(id, from, to) {
+      checkSessionId(id)
+      return swapLease(database, sql, { id, from, to })
     },
     close: () => database.close(),
   }
+}
+
+/** Replaces a lease if it is the expected one. Returns the lease that is held then. */
+async function swapLease(
+  database: PostgresDatabase,
+  sql: ReturnType<typeof writeStatements>,
+  {
+    id,
+    from,
+    to,
+  }: { readonly id: string; readonly from?: SessionLease | undefined; readonly to?: SessionLease | undefined },
+): Promise<SessionLease | undefined> {
+  // Each statement is its own comparison. What is held afterwards says whether it took effect, here or in an earlier attempt.
+  if (from && to) await database.run('be written', sql.renewLease, [id, ...toValues(from), ...toValues(to), to.ms])
+  else if (to) await database.run('be written', sql.takeLease, [id, ...toValues(to), to.ms])
+  else if (from) await database.run('be written', sql.releaseLease, [id, ...toValues(from)])
+  const { rows } = await database.run('be read', sql.lease, [id])
+  const [held] = rows as readonly LeaseRow[]
+  return held && { owner: held.owner, beat: Number(held.beat), ms: held.ms }
 }
 
 /** Adds events in one statement. False if the session does not end right before them. */
@@ -165,6 +190,13 @@ function writeStatements(schema: string) {
       ORDER BY id LIMIT $2::bigint`,
     lock: `SELECT FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`,
     dropEvents: `DELETE FROM ${schema}.events WHERE session = $1`,
+    takeLease: `
+      INSERT INTO ${schema}.leases (session, owner, beat, ms) VALUES ($1, $2, $3, $4) ON CONFLICT (session) DO NOTHING`,
+    renewLease: `
+      UPDATE ${schema}.leases SET owner = $4, beat = $5, ms = $6 WHERE session = $1 AND owner = $2 AND beat = $3`,
+    releaseLease: `DELETE FROM ${schema}.leases WHERE session = $1 AND owner = $2 AND beat = $3`,
+    lease: `SELECT owner, beat, ms FROM ${schema}.leases WHERE session = $1`,
+    dropLease: `DELETE FROM ${schema}.leases WHERE session = $1`,
     dropSession: `DELETE FROM ${schema}.sessions WHERE id = $1`,
   }
 }
@@ -174,6 +206,11 @@ interface RangeRow {
   readonly snapshot: string | null
   readonly last: string | null
 }
+interface LeaseRow {
+  readonly owner: string
+  readonly beat: string
+  readonly ms: number
+}
 interface LoadedRow {
   /** 0: the session with its snapshot; 1: an event. */
   readonly kind: number
@@ -181,6 +218,8 @@ interface LoadedRow {
   readonly text: string | null
   readonly scope: string | null
 }
+
+const toValues = ({ owner, beat }: SessionLease): readonly unknown[] => [owner, beat]
 
 function encode({ event }: StoredEvent): string {
   return JSON.stringify({ type: event.type, payload: event.payload })

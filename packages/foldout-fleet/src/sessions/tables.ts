@@ -5,7 +5,8 @@ export const SESSION_TABLES: PostgresTables = {
   versionTable: 'store_version',
   // 1 had no function, and 2 had one in place of the procedure, and no batches. The function stays where it exists, for processes that
   // still call it.
-  version: 3,
+  // 3 had no leases.
+  version: 4,
   // The events have no foreign key: it would be checked for each of them, and a lock on the session's row does the same for all.
   listStatements: (schema) => [
     `CREATE TABLE IF NOT EXISTS ${schema}.sessions (
@@ -24,6 +25,12 @@ export const SESSION_TABLES: PostgresTables = {
     // The last batches whose rows a snapshot has replaced: the answer to one of them may have been lost.
     `ALTER TABLE ${schema}.sessions ADD COLUMN IF NOT EXISTS batches uuid[] NOT NULL DEFAULT '{}'`,
     writeAppendProcedure(schema),
+    `CREATE TABLE IF NOT EXISTS ${schema}.leases (
+      session text COLLATE "C" NOT NULL PRIMARY KEY,
+      owner text NOT NULL,
+      beat bigint NOT NULL,
+      ms double precision NOT NULL
+    )`,
   ],
 }
 

@@ -2,6 +2,12 @@
  * Runs work and resolves with its result, or rejects with the signal's reason as soon as the signal aborts: work that
  * ignores its signal must not block the caller. The listener is removed when the work settles, so one long-lived signal
  * can serve any number of calls.
+ *
+ * @example
+ * ```ts
+ * const signal = AbortSignal.timeout(5_000)
+ * const answer = await untilAborted(signal, async () => 'Paris')
+ * ```
  */
 export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (!signal) return work()

@@ -9,14 +9,19 @@ export interface NumberRule {
 }
 
 /**
- * Rejects an option that should be a number and is not. Every comparison with NaN is false, so a limit computed from a
- * missing setting would otherwise be no limit at all.
+ * Rejects an option that should be a finite number and is not. Every comparison with NaN is false, so a limit computed
+ * from a missing setting would otherwise be no limit at all.
  *
  * @throws FoldoutError with the rule's code.
  */
 export function checkNumber(name: string, given: unknown, { code, least = 0 }: NumberRule): void {
-  if (given === undefined || (typeof given === 'number' && given >= least)) return
+  if (given === undefined || (Number.isFinite(given) && (given as number) >= least)) return
   throw new FoldoutError(code, `${name} is ${describeGiven(given)}. Pass a number, ${least} or more, or leave it out.`)
+}
+
+/** Rejects each of several options that is not a number. */
+export function checkNumbers(options: Readonly<Record<string, unknown>>, rule: NumberRule): void {
+  for (const [name, given] of Object.entries(options)) checkNumber(name, given, rule)
 }
 
 /** Describes the value of an option for a message. */

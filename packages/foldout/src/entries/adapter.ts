@@ -10,6 +10,8 @@ export {
   NO_USAGE,
   addUsage,
   type AssistantMessage,
+  type Compaction,
+  type CompactionRequest,
   type Evaluation,
   type EvaluationResult,
   type MediaPart,
@@ -24,5 +26,7 @@ export {
   type Usage,
   type UserMessage,
 } from '../adapters/contract.ts'
+export { findPromptCache } from '../adapters/cache/known-caches.ts'
+export type { PromptCache } from '../core/price/prompt-cache.ts'
 export type { RequestFailure } from '../adapters/failure.ts'
 export { withRetries, type Attempt, type RetryOptions } from '../adapters/retry.ts'

@@ -10,4 +10,8 @@ export {
   type AiSdkDisclosure,
   type AiSdkDisclosureOptions,
   type StepSettings,
+  type StepState,
 } from '../agent/hosts/ai-sdk/disclosure.ts'
+export { catalogSearch, type SearchableCatalog } from '../agent/hosts/ai-sdk/catalog-search.ts'
+export { toUIMessages } from '../agent/hosts/ai-sdk/ui-messages.ts'
+export { toUIMessageStream } from '../agent/hosts/ai-sdk/ui-stream.ts'

@@ -16,6 +16,27 @@ export { planOpening, resolveKeys, type OpeningPlan, type ResolvedKeys } from '.
 export { answerByRestart, answerInPlace } from '../disclosure/tools.ts'
 export { applyOpening, chooseAnswer, describeOpened, getNewTools, type OpeningAnswer } from '../disclosure/opening.ts'
 export { describeFoldedTool, describeUnknownTool, type HintSource } from '../disclosure/hints.ts'
+export type { BySearchOptions } from '../disclosure/ahead/by-search.ts'
+export type { AheadContext, AheadRule, OpenAhead } from '../disclosure/ahead/rule.ts'
+export { chooseAhead, type AheadChoice, type AheadQuestion } from '../disclosure/ahead/choose.ts'
+export { choosePlace, type AheadPlace, type PlaceTerms } from '../core/price/place.ts'
+export { describeAhead } from '../disclosure/opening.ts'
+export type { SectionText } from '../find/section-text.ts'
+export { createHost, toHostTool } from '../agent/hosts/core/host.ts'
+export type {
+  Host,
+  HostCall,
+  HostCallOptions,
+  HostModel,
+  HostOptions,
+  HostReply,
+  HostReport,
+  HostRequest,
+  HostResult,
+  HostState,
+  HostTool,
+  HostView,
+} from '../agent/hosts/core/contract.ts'
 export type { Opening } from '../tools/result.ts'
 export type { Expansion } from '../agent/policy.ts'
 export type { ContextFilesOptions } from '../disclosure/strategies/context-files.ts'

@@ -41,6 +41,7 @@ export { executeTool } from '../tools/execute.ts'
 export type { Filesystem } from '../files/filesystem.ts'
 
 // Strategies
+export { bySearch } from '../disclosure/ahead/by-search.ts'
 export { contextFiles } from '../disclosure/strategies/context-files.ts'
 export { openOrRead } from '../disclosure/strategies/open-or-read.ts'
 export { openSections } from '../disclosure/strategies/open-sections.ts'
@@ -59,21 +60,16 @@ export type { Visibility } from '../session/visibility.ts'
 export { evaluatePrompt, runAgent, streamAgent, type AgentStream } from '../agent/run-agent.ts'
 export { agentRun, type RunState } from '../agent/loop/run-state.ts'
 export type { AgentOptions, AgentResult, AgentTurn } from '../agent/options.ts'
+export type { RefoldOptions } from '../agent/refold/options.ts'
 export type { ApprovalAnswer, ApprovalRequest } from '../agent/approvals.ts'
 export type { AgentEvent } from '../agent/events.ts'
 export type { AgentInput, InputPart } from '../agent/input.ts'
-export type { TokenLimits } from '../agent/limits.ts'
+export type { RunLimits } from '../agent/limits.ts'
 export type { OpeningPolicy } from '../agent/policy.ts'
 export type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
 
 // Errors
 export { FoldoutError, PromptRenderError, PromptValidationError, type ErrorCode } from '../core/errors.ts'
 export { AdapterError } from '../adapters/adapter-error.ts'
-export {
-  LimitReachedError,
-  RunAbortedError,
-  VisibilityExpansionRequired,
-  getRunState,
-  type LimitKind,
-} from '../agent/errors.ts'
+export { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, getRunState } from '../agent/errors.ts'
 export { OutputParseError } from '../prompt/output.ts'

@@ -16,12 +16,15 @@ export type {
 } from '../core/template.ts'
 export type { AnyValues, RenderedBody, ToolsOnDemand } from '../prompt/section.ts'
 export type { ConflictingValue } from '../prompt/prompt.ts'
+export type { FoldPrice } from '../core/price/fold.ts'
+export type { AutoTrace } from '../prompt/auto-fold.ts'
 export type { BudgetTrace, TokenBudget } from '../prompt/budget.ts'
 export type { OutputParseErrorKind, OutputSpec, OutputValue } from '../prompt/output.ts'
 export type { Heading, HeadingParts } from '../prompt/render/registry.ts'
 export type { RenderedNode } from '../prompt/render/node.ts'
 export type { IgnoredVisibility, TraceEntry } from '../prompt/render/rendered-prompt.ts'
 export type { ExecuteOptions } from '../tools/execute.ts'
+export type { ThrownByTool } from '../tools/thrown.ts'
 export type {
   ApprovalNeed,
   CallTarget,

@@ -6,6 +6,7 @@
 
 export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
 export { Log, defineLog, type LogOptions } from '../session/log.ts'
+export { isSameLease, type LeaseOptions, type SessionLease } from '../session/stores/lease.ts'
 export { createMemoryStore } from '../session/stores/memory-store.ts'
 export {
   checkEvents,
@@ -41,17 +42,28 @@ export {
   approvalAnswered,
   approvalAsked,
   promptRendered,
+  resultsFolded,
+  sectionsOpened,
   runRestarted,
   toolInvoked,
   toolsInjected,
+  toolsRemoved,
   type ApprovalDecision,
   type PromptRendered,
+  type ResultRead,
+  type ResultsFolded,
+  type SectionsOpened,
   type RunRestarted,
   type RunStarted,
   type ToolInvoked,
+  type ToolThrew,
   type ToolsInjected,
+  type ToolsRemoved,
 } from '../agent/events.ts'
+export type { LimitKind } from '../agent/errors.ts'
+export type { PartialOutput } from '../agent/partial-output.ts'
 export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/approvals.ts'
+export type { ConversationSummary, FoldedResult } from '../agent/refold/projection.ts'
 export {
   agentRun,
   type ConversationStart,
@@ -59,3 +71,5 @@ export {
   type RunState,
   type ShownSection,
 } from '../agent/loop/run-state.ts'
+export type { StopReason } from '../agent/limits.ts'
+export type { AnyResult } from '../agent/options.ts'

@@ -5,12 +5,16 @@
  */
 
 export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
+export type { RefoldProposal } from '../telemetry/advise-refold.ts'
 export { createCounters, type Counters } from '../telemetry/counters.ts'
 export { toSimulationSteps } from '../telemetry/simulation-steps.ts'
 export { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/recorder.ts'
 export {
   readRecording,
+  type RecordedAhead,
+  type RecordedFold,
   type RecordedOpening,
+  type RecordedReadBack,
   type RecordedRender,
   type RecordedRequest,
   type RecordedRestart,
@@ -28,14 +32,19 @@ export {
   type SectionCost,
   type ToolCost,
 } from '../telemetry/section-costs.ts'
-export type { CacheOptions, Charge } from '../telemetry/simulate/cache.ts'
+export type { Bill, CacheOptions, Charge } from '../telemetry/simulate/cache.ts'
 export {
   simulate,
   type SimulatedAdapter,
   type SimulatedCall,
   type SimulatedRequest,
   type SimulatedRun,
+  type SimulatedTalk,
   type Simulation,
   type SimulationOptions,
   type SimulationStep,
 } from '../telemetry/simulate/simulate.ts'
+export { findPromptCache } from '../adapters/cache/known-caches.ts'
+export type { PromptCache } from '../core/price/prompt-cache.ts'
+export { priceUsage, type UsageRates } from '../adapters/usage/price-usage.ts'
+export { tune, type Tuned, type TuneOptions } from '../telemetry/tune/tune.ts'

@@ -22,4 +22,15 @@ export {
 } from '../testing/exposure-suite.ts'
 export { engineSuite } from '../testing/engine-suite.ts'
 export { filesystemSuite } from '../testing/filesystem-suite.ts'
+export { hostSuite } from '../testing/hosts/host-suite.ts'
+export type {
+  HostAgent,
+  HostDriver,
+  HostRow,
+  HostSetup,
+  HostTurn,
+  ScriptedModel,
+  ScriptedReply,
+  SeenRequest,
+} from '../testing/hosts/host-driver.ts'
 export { sessionStoreSuite } from '../testing/store-suite.ts'

@@ -1,6 +1,8 @@
+import { checkNumbers } from '../core/check-number.ts'
 import { getAncestors, joinWords } from '../core/text.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RecordedRequest, RecordedRun, Recording } from './recording.ts'
+import { proposeRefold, type RefoldProposal } from './advise-refold.ts'
 import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSection, type Saving } from './replay.ts'
 
 /**
@@ -13,7 +15,7 @@ import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSect
  */
 export interface Advice {
   /** `show-all`: folding costs more than it saves. It comes first. */
-  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool'
+  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'refold'
   /** The section that the advice is about, or that the tool belongs to; undefined for `show-all`. */
   readonly path: string | undefined
   readonly tool: string | undefined
@@ -24,6 +26,8 @@ export interface Advice {
   /** The saving of the change over these runs; negative if it would have cost more. */
   readonly saved: Saving
   readonly message: string
+  /** The options of the run, for advice of the type `refold`. Its savings count input with a prompt cache. */
+  readonly refold?: RefoldProposal
 }
 
 /**
@@ -57,6 +61,7 @@ export interface AdviseOptions {
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
   const { prompt: bound, minRuns = 3, largeTokens = 500 } = options
+  checkNumbers({ minRuns, largeTokens }, { code: 'recording-invalid' })
   const { ns, key } = bound.prompt
   const runs = recordings
     .flatMap((recording) => recording.runs)
@@ -75,8 +80,18 @@ export function advise(recordings: readonly Recording[], options: AdviseOptions)
   const folds = getPaths('full').flatMap((path) => adviseToFold(runs, path, { minRuns, largeTokens }))
   const merged = [...getBestBySection(openings, folded), ...getOutermost(folds)].sort(compareAdvice)
   const all = folded.length > 0 ? adviseToShowAll(runs, minRuns) : undefined
-  if (all === undefined) return merged
-  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens)]
+  const refold = adviseRefold(runs, minRuns)
+  if (all === undefined) return [...merged, ...refold]
+  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens), ...refold]
+}
+
+/** Advises how to fold results, if recorded runs have read many of them again or folded too late. */
+function adviseRefold(runs: readonly RecordedRun[], minRuns: number): readonly Advice[] {
+  const found = proposeRefold(runs, minRuns)
+  if (!found) return []
+  const { refold, runs: count, used, tokens, requests, message } = found
+  const saved: Saving = { tokens, requests, restarts: 0 }
+  return [{ type: 'refold', path: undefined, tool: undefined, runs: count, used, saved, message, refold }]
 }
 
 /** Showing a section and offering one of its tools make the same openings unnecessary, so only the better one is advised. */

@@ -1,11 +1,15 @@
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createRecorder } from './recorder.ts'
 import { runShop, shop } from './shop.fixtures.ts'
 import { calls, says } from '../testing/scripted-adapter.ts'
 import { readRecordingFile, createFileRecorder } from './record-file.ts'
+
+// Two runs are compared, and a run's state says when the model replied.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }))
+afterEach(() => void vi.useRealTimers())
 
 const script = [calls('read_section', { section_key: 'cart' }), calls('add'), says('Done.')]
 let folder: string

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import {
   FoldoutError,
@@ -16,6 +16,10 @@ import { createCounters } from './counters.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
 import { readRecording, type RecordedRun, type Recording } from './recording.ts'
 import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
+
+// Two runs are compared, and a run's state says when the model replied.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }))
+afterEach(() => void vi.useRealTimers())
 
 const read = (key: string) => calls('read_section', { section_key: key })
 const input = 'Sell me a cake.'
@@ -143,16 +147,16 @@ describe('a recording', () => {
     expect(run.renders[1]!.tools.map(({ name }) => name)).toEqual(['look', 'spoil', 'add', 'clear', 'open_sections'])
     expect(run.requests.map(({ render }) => render)).toEqual([0, 1])
     expect(run.restarts).toEqual([{ keys: ['cart'], request: 0 }])
-    // The name, the arguments, and 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.'
+    // The name, the arguments, and 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Callable now: add, clear.'
     expect(run.openings).toEqual([
-      { callId: 'call-1-2', keys: ['cart'], request: 0, answeredBy: 'restart', tokens: 1 + 1 + 18 },
+      { callId: 'call-1-2', keys: ['cart'], request: 0, answeredBy: 'restart', tokens: 1 + 1 + 22 },
     ])
   })
 
   it("R40 leaves the section's text out of the conversation when an adapter without dynamic tools restarts", async () => {
     const run = await recorded([read('cart'), says('Done.')], { scripted: { supportsDynamicTools: false } })
-    expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 20 }])
-    expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 24])
+    expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 24 }])
+    expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 28])
   })
 
   it('R40 contains how each run ended: stopped, failed, abandoned, or still running', async () => {
@@ -333,5 +337,19 @@ describe('a recording', () => {
     const astray = json()
     ;(astray.runs[0]!['openings']![0] as Record<string, unknown>)['request'] = 7
     expect(refused(astray)).toContain('runs[0].openings[0].request: there is no such request.')
+  })
+})
+
+describe('recordings of openings ahead', () => {
+  it('R84 say what was opened, where, at what cost, and whether it was used', async () => {
+    const [used] = (await recorded([calls('add'), says('Sold.')], { open: ['cart'], perHour: 0 })).ahead ?? []
+    expect(used).toMatchObject({ rule: 'paths', keys: ['cart'], tools: ['add', 'clear'], place: 'system', request: 0 })
+    expect(used).toMatchObject({ isUsed: true, tokens: expect.any(Number) })
+    const unused = await recorded([says('No.')], { open: ['cart', 'rules'], perHour: 0 })
+    expect(unused.ahead).toMatchObject([{ keys: ['cart', 'rules'], isUsed: false }])
+    expect((await recorded([says('No.')], { open: ['rules'], perHour: 0 })).ahead).toMatchObject([{ isUsed: null }])
+    expect((await recorded([says('No.')])).ahead).toBeUndefined()
+    const json = JSON.parse(JSON.stringify({ version: 1, runs: [unused] })) as Recording
+    expect(readRecording(json)).toEqual(json)
   })
 })

@@ -1,4 +1,5 @@
-import type { Usage } from '../adapters/contract.ts'
+import { createUsageSchema, type Usage } from '../adapters/usage/usage.ts'
+import type { ResultsFolded } from '../agent/events.ts'
 import { FoldoutError } from '../core/errors.ts'
 import { shorten } from '../core/text.ts'
 import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
@@ -47,8 +48,14 @@ export interface RecordedRun {
   readonly renders: readonly RecordedRender[]
   readonly requests: readonly RecordedRequest[]
   readonly openings: readonly RecordedOpening[]
+  /** What was opened before requests, if the run had a rule for it. */
+  readonly ahead?: readonly RecordedAhead[]
   readonly restarts: readonly RecordedRestart[]
   readonly toolCalls: readonly RecordedToolCall[]
+  /** What was folded out of later requests. Missing in older recordings. */
+  readonly folds?: readonly RecordedFold[]
+  /** The results of which the model has read a part again. Missing in older recordings. */
+  readonly readBacks?: readonly RecordedReadBack[]
 }
 
 /**
@@ -116,6 +123,27 @@ export interface RecordedOpening {
 }
 
 /**
+ * What a rule opened before the first request for a user's input.
+ *
+ * @example
+ * ```ts
+ * const isNeedless = ({ isUsed }: RecordedAhead): boolean => isUsed === false
+ * ```
+ */
+export interface RecordedAhead {
+  readonly rule: string
+  /** The sections; empty if the rule chose none. */
+  readonly keys: readonly string[]
+  readonly tools: readonly string[]
+  readonly place: 'system' | 'message'
+  /** The index of the first request that had them. */
+  readonly request: number
+  readonly tokens: number
+  /** Whether one of their tools was called; null if they have none. */
+  readonly isUsed: boolean | null
+}
+
+/**
  * A restart: the prompt was rendered again because sections were opened.
  *
  * @example
@@ -153,6 +181,39 @@ export interface RecordedToolCall {
   readonly resultTokens: number
 }
 
+/**
+ * A fold: later requests send less. Its numbers are in tokens, and its cost and gain at the price of input.
+ *
+ * @example
+ * ```ts
+ * const getFreed = (folds: readonly RecordedFold[]): number => folds.reduce((sum, { freed }) => sum + freed, 0)
+ * ```
+ */
+export interface RecordedFold extends Omit<ResultsFolded, 'sections'> {
+  /** The index of the last request before it; -1 if there was none. */
+  readonly request: number
+  readonly sections?: readonly string[]
+}
+
+/**
+ * A part of a folded result that the model has read.
+ *
+ * @example
+ * ```ts
+ * const isLate = ({ age }: RecordedReadBack): boolean => age > 10
+ * ```
+ */
+export interface RecordedReadBack {
+  /** The call whose result was read, and its tool. */
+  readonly callId: string
+  readonly tool: string
+  /** How many replies the model had given since it got the result. */
+  readonly age: number
+  readonly tokens: number
+  /** The index of the request whose reply made the call of `read_result`. */
+  readonly request: number
+}
+
 /** The maximum length of a fault's description, which may quote the file. */
 const MAX_FAULT = 300
 
@@ -164,82 +225,109 @@ const index: JsonSchema = { type: 'integer', minimum: -1 }
 const oneOf = (...choices: readonly string[]): JsonSchema => ({ enum: choices })
 const orNothing = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'] as string, 'null'] })
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+const record = (properties: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema => ({
   type: 'object',
   properties,
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
 })
 
-const usage = record({
-  inputTokens: tokens,
-  outputTokens: tokens,
-  cachedInputTokens: tokens,
-  cacheWriteTokens: tokens,
-})
+const usage = createUsageSchema()
 const tokenCount = record({ total: tokens, text: tokens, tools: tokens, exact: bool, counter: text })
 const tool = record({ name: text, tokens })
 const shown = oneOf('full', 'summary')
 
-const run = record({
-  prompt: record({ ns: text, key: text }),
-  counter: record({ name: text, exact: bool }),
-  status: oneOf('completed', 'stopped', 'waiting', 'failed', 'unfinished'),
-  errorType: orNothing(text),
-  usage,
-  sections: list(
-    record({
-      path: text,
-      visibility: shown,
-      fullTokens: tokens,
-      summaryTokens: orNothing(tokens),
-      tools: list(tool),
-    }),
-  ),
-  disclosureTools: list(tool),
-  renders: list(
-    record({
-      tokens: tokenCount,
-      tokensIfAllOpen: tokenCount,
-      sections: list(record({ path: text, visibility: shown, tokens })),
-      tools: list(tool),
-    }),
-  ),
-  requests: list(
-    record({
-      render: count,
-      messages: count,
-      tools: list(text),
-      systemTokens: tokens,
-      toolTokens: tokens,
-      conversationTokens: tokens,
-      addedTokens: tokens,
-      outputTokens: tokens,
-      usage: orNothing(usage),
-      retries: count,
-    }),
-  ),
-  openings: list(
-    record({
-      callId: text,
-      keys: list(text),
-      request: index,
-      answeredBy: oneOf('dynamic', 'restart', 'none'),
-      tokens,
-    }),
-  ),
-  restarts: list(record({ keys: list(text), request: index })),
-  toolCalls: list(
-    record({
-      callId: text,
-      name: text,
-      ok: orNothing(bool),
-      isDisclosure: bool,
-      request: index,
-      argumentsTokens: tokens,
-      resultTokens: tokens,
-    }),
-  ),
-})
+const run = record(
+  {
+    prompt: record({ ns: text, key: text }),
+    counter: record({ name: text, exact: bool }),
+    status: oneOf('completed', 'stopped', 'waiting', 'failed', 'unfinished'),
+    errorType: orNothing(text),
+    usage,
+    sections: list(
+      record({
+        path: text,
+        visibility: shown,
+        fullTokens: tokens,
+        summaryTokens: orNothing(tokens),
+        tools: list(tool),
+      }),
+    ),
+    disclosureTools: list(tool),
+    renders: list(
+      record({
+        tokens: tokenCount,
+        tokensIfAllOpen: tokenCount,
+        sections: list(record({ path: text, visibility: shown, tokens })),
+        tools: list(tool),
+      }),
+    ),
+    requests: list(
+      record({
+        render: count,
+        messages: count,
+        tools: list(text),
+        systemTokens: tokens,
+        toolTokens: tokens,
+        conversationTokens: tokens,
+        addedTokens: tokens,
+        outputTokens: tokens,
+        usage: orNothing(usage),
+        retries: count,
+      }),
+    ),
+    openings: list(
+      record({
+        callId: text,
+        keys: list(text),
+        request: index,
+        answeredBy: oneOf('dynamic', 'restart', 'none'),
+        tokens,
+      }),
+    ),
+    ahead: list(
+      record({
+        rule: text,
+        keys: list(text),
+        tools: list(text),
+        place: oneOf('system', 'message'),
+        request: index,
+        tokens,
+        isUsed: orNothing(bool),
+      }),
+    ),
+    restarts: list(record({ keys: list(text), request: index })),
+    toolCalls: list(
+      record({
+        callId: text,
+        name: text,
+        ok: orNothing(bool),
+        isDisclosure: bool,
+        request: index,
+        argumentsTokens: tokens,
+        resultTokens: tokens,
+      }),
+    ),
+    folds: list(
+      record(
+        {
+          callIds: list(text),
+          reason: oneOf('large', 'cold', 'price', 'window', 'asked', 'summary'),
+          context: tokens,
+          freed: { type: 'number' },
+          cost: { type: 'number' },
+          gain: { type: 'number' },
+          request: index,
+          sections: list(text),
+          summarized: count,
+          lostReasoning: count,
+        },
+        ['sections', 'summarized', 'lostReasoning'],
+      ),
+    ),
+    readBacks: list(record({ callId: text, tool: text, age: count, tokens, request: index })),
+  },
+  ['ahead', 'folds', 'readBacks'],
+)
 const recordingSchema = fromJsonSchema<Pick<Recording, 'version'> & { readonly runs: readonly unknown[] }>(
   record({ version: { const: 1 }, runs: { type: 'array' } }),
 )
@@ -261,10 +349,10 @@ export function readRecording(json: unknown): Recording {
 
 function readRun(json: unknown, at: number): RecordedRun {
   const checked = check(runSchema, json, ['runs', at])
-  const { renders, requests, openings, restarts, toolCalls } = checked
+  const { renders, requests, openings, restarts, toolCalls, folds = [], readBacks = [] } = checked
   const orphan = requests.findIndex(({ render }) => render >= renders.length)
   if (orphan !== -1) throw createFault(`runs[${at}].requests[${orphan}].render: there is no such render`)
-  for (const [name, entries] of Object.entries({ openings, restarts, toolCalls })) {
+  for (const [name, entries] of Object.entries({ openings, restarts, toolCalls, folds, readBacks })) {
     const stray = entries.findIndex(({ request }) => request >= requests.length)
     if (stray !== -1) throw createFault(`runs[${at}].${name}[${stray}].request: there is no such request`)
   }

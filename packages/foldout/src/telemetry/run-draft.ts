@@ -9,7 +9,10 @@ import { toolTokens } from '../tools/tool.ts'
 import { isOpening, watchOpenings } from './openings.ts'
 import type { RecorderOptions } from './recorder.ts'
 import type {
+  RecordedAhead,
+  RecordedFold,
   RecordedOpening,
+  RecordedReadBack,
   RecordedRender,
   RecordedRequest,
   RecordedRestart,
@@ -42,8 +45,11 @@ interface DraftState {
   readonly renders: RenderLog
   readonly requests: Mutable<RecordedRequest>[]
   readonly openings: Mutable<RecordedOpening>[]
+  readonly ahead: Mutable<RecordedAhead>[]
   readonly restarts: RecordedRestart[]
   readonly toolCalls: Mutable<RecordedToolCall>[]
+  readonly folds: RecordedFold[]
+  readonly readBacks: RecordedReadBack[]
   /** The outcomes of approvals, by call. */
   readonly answers: Map<string, NonNullable<RecordedToolCall['approval']>>
   conversationTokens: number
@@ -61,8 +67,11 @@ export function draftRun(options: RecorderOptions): RunDraft {
     renders: logRenders({ ...options, counter }),
     requests: [],
     openings: [],
+    ahead: [],
     restarts: [],
     toolCalls: [],
+    folds: [],
+    readBacks: [],
     answers: new Map(),
     conversationTokens: input === undefined ? 0 : counter.count(describeUserMessage(toUserMessage(input))),
     usage: NO_USAGE,
@@ -84,8 +93,11 @@ export function draftRun(options: RecorderOptions): RunDraft {
       renders: state.renders.entries,
       requests: state.requests,
       openings: state.openings,
+      ...(state.ahead.length === 0 ? {} : { ahead: state.ahead }),
       restarts: state.restarts,
       toolCalls: state.toolCalls,
+      ...(state.folds.length === 0 ? {} : { folds: state.folds }),
+      ...(state.readBacks.length === 0 ? {} : { readBacks: state.readBacks }),
     })
   return {
     onEvent(event) {
@@ -112,6 +124,9 @@ function applyEvent(state: DraftState, event: AgentEvent): void {
     case 'request/retried':
       if (request) request.retries += 1
       break
+    case 'reply/lost':
+      state.usage = addUsage(state.usage, event.usage)
+      break
     case 'reply/received':
       state.usage = addUsage(state.usage, event.usage)
       state.conversationTokens += state.counter.count(event.message.text)
@@ -120,7 +135,11 @@ function applyEvent(state: DraftState, event: AgentEvent): void {
         request.outputTokens = event.usage.outputTokens
       }
       break
+    case 'sections/opened':
+      addAhead(state, event)
+      break
     case 'tool/called':
+      for (const ahead of state.ahead) if (ahead.tools.includes(event.call.name)) ahead.isUsed = true
       addCall(state, event)
       break
     case 'tool/invoked':
@@ -138,9 +157,25 @@ function applyEvent(state: DraftState, event: AgentEvent): void {
     case 'output/refused':
       state.conversationTokens += state.counter.count(event.message)
       break
+    case 'results/folded':
+      addFold(state, event)
+      break
+    case 'result/read':
+      addReadBack(state, event)
+      break
     case 'run/finished':
       state.reportedUsage = event.usage
   }
+}
+
+function addFold(state: DraftState, event: EventOf<'results/folded'>): void {
+  const { type: _type, ...fold } = event
+  state.folds.push({ ...fold, request: state.requests.length - 1 })
+  state.conversationTokens = Math.max(0, state.conversationTokens - fold.freed)
+}
+
+function addReadBack(state: DraftState, { callId, tool, age, tokens }: EventOf<'result/read'>): void {
+  state.readBacks.push({ callId, tool, age, tokens, request: state.requests.length - 1 })
 }
 
 function addRequest(state: DraftState, { messages, tools }: EventOf<'request/sent'>): void {
@@ -158,6 +193,13 @@ function addRequest(state: DraftState, { messages, tools }: EventOf<'request/sen
     usage: null,
     retries: 0,
   })
+}
+
+function addAhead(state: DraftState, event: EventOf<'sections/opened'>): void {
+  const { rule, keys, tools, place, tokens } = event
+  const isUsed = tools.length === 0 ? null : false
+  state.ahead.push({ rule, keys, tools, place, request: state.requests.length, tokens, isUsed })
+  if (place === 'message') state.conversationTokens += tokens
 }
 
 function addCall(state: DraftState, { call, target }: EventOf<'tool/called'>): void {

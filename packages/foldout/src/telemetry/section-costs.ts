@@ -48,7 +48,7 @@ export interface CostOptions {
   readonly counter: TokenCounter
 }
 
-const NO_BUDGET = { tokens: Number.POSITIVE_INFINITY }
+const NO_BUDGET = { tokens: Number.MAX_SAFE_INTEGER }
 
 /** Renders a prompt with the given visibilities, ignoring the session's openings and any budget. */
 export function renderAsked(options: CostOptions, asked: Readonly<Record<string, Visibility>>): RenderedPrompt {

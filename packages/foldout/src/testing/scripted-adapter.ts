@@ -108,7 +108,7 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
   const adapter = chatAdapter({
     name: 'scripted',
     model: 'script',
-    ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
+    ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
     // Tests of an application should not depend on the input that a real model accepts.
     refuseInput: () => undefined,
     async complete({ system, messages, tools, addedTools, signal, emit }): Promise<ChatReply> {

@@ -1,20 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineEvent } from '../session/event.ts'
-import { defineLog } from '../session/log.ts'
 import { createSession } from '../session/session.ts'
-import { defineSlice } from '../session/slice.ts'
-import { openSession, type KeptSession, type SessionStore, type StoredEvent } from '../session/stores/store.ts'
-import { visibility } from '../session/visibility.ts'
-
-const noted = defineEvent<{ readonly text: string }>()('notes/noted')
-const cleared = defineEvent()('notes/cleared')
-const total = defineSlice({
-  name: 'total',
-  initial: { sum: 0, last: null as number | null },
-  reducers: { added: (state, payload: number) => ({ sum: state.sum + payload, last: payload }) },
-})
-const notes = defineLog({ name: 'notes', of: [noted, cleared, total.events.added] })
-const slices = [total, notes]
+import type { SessionLease } from '../session/stores/lease.ts'
+import { openSession, type SessionStore, type StoredEvent } from '../session/stores/store.ts'
+import { cleared, describeOpenSession, slices } from './open-session-suite.ts'
 
 const stored = (sequence: number, payload: unknown = sequence): StoredEvent => ({
   sequence,
@@ -34,7 +22,6 @@ const stored = (sequence: number, payload: unknown = sequence): StoredEvent => (
 export function sessionStoreSuite(name: string, create: () => Promise<SessionStore>): void {
   describe(`${name} keeps sessions`, () => {
     let store: SessionStore
-    const open = (id = 'one'): Promise<KeptSession> => openSession({ store, id, slices })
     const sequences = async (id = 'one'): Promise<readonly number[] | undefined> =>
       (await store.load(id))?.events.map((event) => event.sequence)
 
@@ -219,134 +206,43 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
       })
     })
 
-    describe('for openSession', () => {
-      /** Waits until a session is saved and opens it again, as another process would. */
-      async function reopened(session: KeptSession): Promise<KeptSession> {
-        await session.saved()
-        const again = await open(session.id)
-        expect(again.snapshot()).toEqual(session.snapshot())
-        return again
-      }
+    describe('with leases', () => {
+      const lease = (owner: string, beat = 1): SessionLease => ({ owner, beat, ms: 1000 })
 
-      it('R25 resumes a session with the same state and logs, and continues the same way', async () => {
-        const first = await open()
-        first.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
-        first.dispatch(total.events.added(2))
-        first.dispatch(cleared())
-        await first.saved()
-        first.dispatch(noted({ text: 'hello' }))
-        const second = await reopened(first)
-        second.dispatch(total.events.added(3))
-        const third = await reopened(second)
-        expect(third.get(total)).toEqual({ sum: 5, last: 3 })
-        expect(third.get(visibility)).toEqual({ context: 'full' })
-        expect([...third.get(notes)]).toEqual([
-          { type: 'total/added', payload: 2 },
-          { type: 'notes/cleared' },
-          { type: 'notes/noted', payload: { text: 'hello' } },
-          { type: 'total/added', payload: 3 },
-        ])
-        expect(await sequences()).toEqual([1, 2, 3, 4, 5])
-      })
-
-      it('R25 writes nothing for a session without events', async () => {
-        await (await open()).saved()
+      it('R39 gives a lease to the first who asks, and says who holds it', async () => {
+        expect(await store.swapLease('one', undefined, lease('a'))).toEqual(lease('a'))
+        expect(await store.swapLease('one', undefined, lease('b'))).toEqual(lease('a'))
+        expect(await store.swapLease('two', undefined, lease('b'))).toEqual(lease('b'))
         expect(await store.list()).toEqual([])
-      })
-
-      it('R24 R25 keeps a restore: the state goes back, logs and later events stay', async () => {
-        const first = await open()
-        first.dispatch(total.events.added(1))
-        const before = first.snapshot()
-        first.dispatch(total.events.added(10))
-        first.restore(before)
-        first.dispatch(total.events.added(100))
-        const second = await reopened(first)
-        expect(second.get(total).sum).toBe(101)
-        expect(second.get(notes).length).toBe(3)
-      })
-
-      it('R24 R25 keeps a restore right after a compaction, and a compaction right after a restore', async () => {
-        const first = await open()
-        const before = first.snapshot()
-        first.dispatch(total.events.added(10))
-        await first.compact()
-        first.restore(before)
-        const second = await reopened(first)
-        expect(second.get(total).sum).toBe(0)
-        second.dispatch(total.events.added(5))
-        second.restore(before)
-        await second.compact()
-        const third = await reopened(second)
-        expect(third.get(total).sum).toBe(0)
-        expect(third.get(notes).length).toBe(2)
-      })
-
-      it('R24 R25 keeps a committed transaction, and only the log entries of an abandoned one', async () => {
-        const first = await open()
-        const kept = first.begin()
-        const dropped = first.begin()
-        kept.session.dispatch(total.events.added(1))
-        dropped.session.dispatch(total.events.added(10))
-        dropped.session.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
-        dropped.abandon()
-        kept.commit()
-        const second = await reopened(first)
-        expect(second.get(total).sum).toBe(1)
-        expect(second.get(visibility)).toEqual({})
-        expect([...second.get(notes)].map((entry) => ('payload' in entry ? entry.payload : undefined))).toEqual([10, 1])
-        expect((await store.load('one'))?.events).toEqual([
-          { sequence: 1, event: total.events.added(10), scope: 'logs' },
-          { sequence: 2, event: total.events.added(1), scope: 'all' },
-        ])
-      })
-
-      it('R25 writes nothing for an open transaction', async () => {
-        const first = await open()
-        first.begin().session.dispatch(total.events.added(1))
-        await first.saved()
         expect(await store.load('one')).toBeUndefined()
       })
 
-      it('R25 compacts the journal to a snapshot and continues from it', async () => {
-        const first = await open()
-        for (let i = 1; i <= 5; i++) first.dispatch(total.events.added(i))
-        const compacting = first.compact()
-        first.dispatch(total.events.added(100))
-        await compacting
-        await first.saved()
-        expect(await store.load('one')).toMatchObject({
-          snapshot: { slices: { total: { state: { sum: 15 } } } },
-          sequence: 5,
-          events: [{ sequence: 6 }],
-        })
-        const second = await reopened(first)
-        second.dispatch(total.events.added(1))
-        expect((await reopened(second)).get(total).sum).toBe(116)
+      it('R39 renews and releases a lease only for who knows its owner and beat', async () => {
+        await store.swapLease('one', undefined, lease('a'))
+        expect(await store.swapLease('one', lease('a'), lease('a', 2))).toEqual(lease('a', 2))
+        expect(await store.swapLease('one', lease('a'), lease('b'))).toEqual(lease('a', 2))
+        expect(await store.swapLease('one', lease('b', 2), undefined)).toEqual(lease('a', 2))
+        expect(await store.swapLease('one', lease('a'), undefined)).toEqual(lease('a', 2))
+        expect(await store.swapLease('one', lease('a', 2), undefined)).toBeUndefined()
+        expect(await store.swapLease('one', lease('a', 2), lease('a', 3))).toBeUndefined()
+        expect(await store.swapLease('one', undefined, lease('b'))).toEqual(lease('b'))
       })
 
-      it('R25 rejects the events of a second writer; the first continues', async () => {
-        const [first, second] = [await open(), await open()]
-        first.dispatch(total.events.added(1))
-        await first.saved()
-        second.dispatch(total.events.added(2))
-        await expect(second.saved()).rejects.toMatchObject({ code: 'store-conflict' })
-        await expect(second.compact()).rejects.toMatchObject({ code: 'store-conflict' })
-        first.dispatch(total.events.added(4))
-        await reopened(first)
-        await expect(second.saved()).rejects.toMatchObject({ code: 'store-conflict' })
+      it('R39 gives a lease to one of many who ask at the same time', async () => {
+        const owners = Array.from({ length: 16 }, (_, n) => `owner ${n}`)
+        const held = await Promise.all(owners.map((owner) => store.swapLease('one', undefined, lease(owner))))
+        expect(new Set(held.map((one) => one?.owner)).size).toBe(1)
       })
 
-      it('R25 does not bring back a session that was deleted in the meantime', async () => {
-        const first = await open()
-        first.dispatch(total.events.added(1))
-        await first.saved()
+      it('R39 deletes a lease with its session, and keeps it beside events', async () => {
+        await store.swapLease('one', undefined, lease('a'))
+        await store.append('one', [stored(1)])
+        expect(await store.swapLease('one', undefined, undefined)).toEqual(lease('a'))
         await store.delete('one')
-        await expect(first.compact()).rejects.toMatchObject({ code: 'store-conflict' })
-        first.dispatch(total.events.added(1))
-        await expect(first.saved()).rejects.toMatchObject({ code: 'store-conflict' })
-        expect(await store.list()).toEqual([])
+        expect(await store.swapLease('one', undefined, undefined)).toBeUndefined()
       })
     })
+
+    describeOpenSession(() => store)
   })
 }

@@ -12,3 +12,6 @@ export const MAX_LISTED = 20
 
 /** How many characters of a value or a pattern a message shows. */
 export const MAX_SHOWN = 100
+
+/** How deeply fields may be nested whose descriptions are written to an override file. */
+export const MAX_FIELD_DEPTH = 20

@@ -106,9 +106,9 @@ function mergeAlternatives(alternatives: readonly ObjectShape[], description: un
   const fullDescription = alternatives.length > 1 ? describeAlternatives(alternatives, description) : description
   return {
     properties: Object.fromEntries(Array.from(variants, ([name, known]) => [name, mergeVariants([...known.values()])])),
-    ...(required.length > 0 ? { required } : {}),
-    ...(additionalProperties === undefined ? {} : { additionalProperties }),
-    ...(fullDescription === undefined ? {} : { description: fullDescription }),
+    ...(required.length > 0 && { required }),
+    ...(additionalProperties !== undefined && { additionalProperties }),
+    ...(fullDescription !== undefined && { description: fullDescription }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from '../json/json.ts'
 import { createValueCheck, type ValueCheck } from './check/run.ts'
+import { MAX_FIELD_DEPTH } from './limits.ts'
 
 export type { StandardSchemaV1 }
 
@@ -214,6 +215,29 @@ export function describeFields(
     else unknown.push(path)
   }
   return { schema: copy, unknown }
+}
+
+/** Lists the descriptions of fields by dotted path, as far as {@link describeFields} finds the same fields again. */
+export function listFieldDescriptions(schema: JsonSchema): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  const waiting: { readonly schema: unknown; readonly path: string; readonly depth: number }[] = [
+    { schema, path: '', depth: 0 },
+  ]
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { path, depth } = next
+    if (!isPlainObject(next.schema) || depth > MAX_FIELD_DEPTH) continue
+    const { properties, items } = next.schema
+    waiting.push({ schema: items, path, depth: depth + 1 })
+    for (const [key, field] of Object.entries(isPlainObject(properties) ? properties : {})) {
+      // A key with a dot could not be told from a path.
+      if (key.includes('.') || !isPlainObject(field)) continue
+      const own = path === '' ? key : `${path}.${key}`
+      if (typeof field['description'] === 'string' && !Object.hasOwn(found, own))
+        Object.defineProperty(found, own, { value: field['description'], enumerable: true })
+      waiting.push({ schema: field, path: own, depth: depth + 1 })
+    }
+  }
+  return found
 }
 
 function getField(schema: unknown, key: string): unknown {

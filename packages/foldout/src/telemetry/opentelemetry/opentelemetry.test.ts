@@ -1,11 +1,15 @@
 import type { AgentEvent } from '../../agent/events.ts'
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FoldoutError, createSession, openSections } from '../../entries/index.ts'
 import { calls, callsAll, says } from '../../testing/scripted-adapter.ts'
 import { runShop, shop, type ShopRun } from '../shop.fixtures.ts'
 import { keepingMeter, keepingTracer } from './in-memory.fixtures.ts'
 import { createOpenTelemetryListener, type OpenTelemetryOptions } from './opentelemetry.ts'
+
+// Two runs are compared, and a run's state says when the model replied.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }))
+afterEach(() => void vi.useRealTimers())
 
 const read = (key: string) => calls('read_section', { section_key: key })
 const common = { 'gen_ai.system': 'acme', 'gen_ai.provider.name': 'acme', 'gen_ai.request.model': 'm-1' }

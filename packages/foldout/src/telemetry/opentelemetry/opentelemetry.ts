@@ -63,7 +63,8 @@ export function createOpenTelemetryListener(options: OpenTelemetryOptions): (eve
       if (event.type === 'reply/received') {
         instruments.answered(event.usage)
         instruments.requestEnded(run?.requestSeconds() ?? 0, undefined)
-      } else if (event.type === 'tools/injected') instruments.injected(event.names.length)
+      } else if (event.type === 'reply/lost') instruments.answered(event.usage)
+      else if (event.type === 'tools/injected') instruments.injected(event.names.length)
       else if (event.type === 'run/expanded') instruments.restarted()
     },
     ends(end) {

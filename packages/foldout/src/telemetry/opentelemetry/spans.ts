@@ -1,3 +1,4 @@
+import { dropUndefined } from '../../core/json/json.ts'
 import {
   SpanKind,
   SpanStatusCode,
@@ -31,7 +32,7 @@ export function startRun(tracer: Tracer, common: Attributes, options: OpenTeleme
     attributes: {
       ...common,
       'gen_ai.operation.name': 'invoke_agent',
-      ...(agentName === undefined ? {} : { 'gen_ai.agent.name': agentName }),
+      ...dropUndefined({ 'gen_ai.agent.name': agentName }),
     },
   })
   const parent = trace.setSpan(context.active(), agent)
@@ -144,6 +145,24 @@ function reportOnAgent(agent: Span, event: AgentEvent): void {
         'foldout.disclosure.keys': [...event.keys],
       })
       return
+    case 'results/folded':
+      agent.addEvent('foldout.folded', {
+        'foldout.fold.reason': event.reason,
+        'foldout.fold.results': event.callIds.length,
+        'foldout.fold.context': event.context,
+        'foldout.fold.freed': event.freed,
+        'foldout.fold.cost': event.cost,
+        'foldout.fold.gain': event.gain,
+      })
+      return
+    case 'result/read':
+      agent.addEvent('foldout.read_back', {
+        'gen_ai.tool.name': event.tool,
+        'gen_ai.tool.call.id': event.callId,
+        'foldout.read_back.age': event.age,
+        'foldout.read_back.tokens': event.tokens,
+      })
+      return
     case 'run/expanded':
       agent.addEvent('foldout.disclosure.restart', {
         'foldout.disclosure.keys': [...event.keys],
@@ -188,6 +207,10 @@ function getUsageAttributes(usage: Usage): Attributes {
     'gen_ai.usage.output_tokens': usage.outputTokens,
     'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
     'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+    ...dropUndefined({
+      'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+      'foldout.usage.cost_usd': usage.costUsd,
+    }),
   }
 }
 

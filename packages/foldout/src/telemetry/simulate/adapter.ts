@@ -1,19 +1,21 @@
 import {
   NO_USAGE,
+  type AssistantMessage,
   type Evaluation,
   type EvaluationResult,
   type ProviderAdapter,
   type ToolCall,
 } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { nearest } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { OpeningCall } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { RecordingFilesystem } from './files.ts'
-import type { RequestParts } from './request.ts'
+import { messagePart, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
-import type { SimulatedAdapter, SimulatedCall, SimulationStep } from './simulate.ts'
+import type { SimulatedAdapter, SimulatedCall, SimulatedTalk, SimulationStep } from './simulate.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 interface FollowedRun {
@@ -26,12 +28,15 @@ interface FollowedRun {
   /** Renders the prompt for the current state of the session. */
   readonly render: () => RenderedPrompt
   readonly isShown: (path: string, texts: ShownTexts) => boolean
+  readonly promptCache: PromptCache
 }
 
 export interface StepAdapter extends ProviderAdapter {
   readonly requests: readonly RequestParts[]
   /** Returns the texts that the model can read now. */
   getTexts(): ShownTexts
+  /** Returns what the person said last, if the conversation goes on with it. */
+  takeHeard(): string | undefined
 }
 
 const READ_FILE = 'read_file'
@@ -41,28 +46,51 @@ export function createStepAdapter(run: FollowedRun): StepAdapter {
   const transcript = createTranscript(run.kind, run.counter)
   let model: SimulatedModel | undefined
   let taken = 0
+  let heard: string | undefined
+  /** How many messages of the person the transcript has. */
+  let known = 0
   return {
     name: 'simulation',
     model: 'simulation',
     supportsDynamicTools: run.kind !== 'restart',
+    promptCache: run.promptCache,
     requests: transcript.requests,
     getTexts: transcript.getTexts,
+    takeHeard() {
+      const said = heard
+      heard = undefined
+      return said
+    },
     async evaluate(evaluation): Promise<EvaluationResult> {
       const halted: EvaluationResult = { type: 'halted', usage: NO_USAGE }
       transcript.setPrompt(evaluation)
-      if (taken === 0) {
-        for (const message of evaluation.messages) if (message.role !== 'tools') transcript.addMessage(message)
-      }
+      const said = evaluation.messages.filter((message) => message.role === 'user')
+      for (const message of said.slice(known)) transcript.addMessage(message)
+      known = said.length
+      transcript.addTools(evaluation.addedTools.values())
       model = createSimulatedModel(run, { transcript, evaluation, callable: model?.callable ?? new Set() })
       for (;;) {
         const step = run.steps[taken++]
         if (step === undefined) return halted
-        if ('answers' in step) transcript.addRequest()
-        else if ('calls' in step) model.pretendToCall(step.calls, taken)
+        if ('answers' in step) transcript.addRequest(step.answers)
+        else if ('says' in step) {
+          listen(transcript, step, taken)
+          if (typeof step.hears !== 'string') continue
+          heard = step.hears
+          return { type: 'final', text: '', usage: NO_USAGE }
+        } else if ('calls' in step) model.pretendToCall(step.calls, taken)
         else if (!(await model.open(step.opens, taken))) return halted
       }
     },
   }
+}
+
+/** The model says something, and hears a person. */
+function listen(transcript: Transcript, { says, hears, afterMs = 0 }: SimulatedTalk, step: number): void {
+  transcript.addRequest(says)
+  transcript.addPart({ text: `said in step ${step}`, tokens: says })
+  if (typeof hears === 'number') transcript.addPart({ text: `heard in step ${step}`, tokens: hears })
+  transcript.wait(afterMs)
 }
 
 interface SimulatedModel {
@@ -83,21 +111,26 @@ interface ModelContext {
 /** The model between two renders of the prompt. */
 function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callable }: ModelContext): SimulatedModel {
   const { counter, files } = run
-  for (const { name } of evaluation.tools) callable.add(name)
+  for (const { name } of [...evaluation.tools, ...evaluation.addedTools.values()]) callable.add(name)
 
   /** Makes calls that the loop actually runs; returns false if the prompt must be rendered again. */
   async function call(calls: readonly Omit<ToolCall, 'id'>[], step: number): Promise<boolean> {
-    transcript.addRequest()
-    const toolCalls = calls.map((each, i) => ({ ...each, id: `call-${transcript.requests.length}-${i + 1}` }))
-    transcript.addMessage({ role: 'assistant', text: '', toolCalls })
+    const toolCalls = calls.map((each, i) => ({ ...each, id: `call-${transcript.requests.length + 1}-${i + 1}` }))
+    const message: AssistantMessage = { role: 'assistant', text: '', toolCalls }
+    transcript.addRequest(messagePart(message, counter).tokens)
+    transcript.addMessage(message)
+    await evaluation.record(message)
     const outcome = await evaluation.callTools(toolCalls)
     for (const result of outcome.results) {
       if (result.isError) throw createStepError(step, `The run rejects it: ${result.text}`)
       transcript.addMessage(result)
+      await evaluation.record(result)
     }
     if (outcome.type === 'halt') return false
-    if (outcome.added.length > 0) transcript.addTools(outcome.added)
-    for (const { name } of outcome.added) callable.add(name)
+    const names = outcome.added.map(({ name }) => name)
+    transcript.addTools(outcome.added)
+    if (names.length > 0) await evaluation.record({ role: 'tools', names })
+    for (const name of names) callable.add(name)
     return true
   }
 
@@ -110,8 +143,13 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       await call(calls, step)
       return
     }
-    transcript.addRequest()
-    transcript.addMessage({ role: 'assistant', text: '', toolCalls: calls.map((each) => ({ ...each, id: '' })) })
+    const message: AssistantMessage = {
+      role: 'assistant',
+      text: '',
+      toolCalls: calls.map((each) => ({ ...each, id: '' })),
+    }
+    transcript.addRequest(messagePart(message, counter).tokens)
+    transcript.addMessage(message)
     for (const path of paths) {
       const text = await files.filesystem.read(path)
       transcript.addPart({ text, tokens: counter.count(text) }, text)
@@ -137,9 +175,9 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
         const why = `The tool '${missing.name}' cannot be called yet. Open its section in an earlier step.`
         throw createStepError(step, why)
       }
-      transcript.addRequest()
       const names = calls.map(({ name }) => name)
       const tokens = calls.reduce((sum, each) => sum + counter.count(each.name) + each.argumentsTokens, 0)
+      transcript.addRequest(tokens)
       transcript.addPart({ text: `step ${step}: ${names.join(', ')}`, tokens })
       for (const { name, resultTokens } of calls) {
         transcript.addPart({ text: `result of ${name}`, tokens: resultTokens })

@@ -12,6 +12,10 @@ export interface RequestParts {
   readonly tools: readonly Part[]
   readonly system: Part
   readonly messages: readonly Part[]
+  /** The tokens that the model writes in reply. */
+  readonly outputTokens: number
+  /** How long nothing was sent before it, in milliseconds. */
+  readonly afterMs: number
 }
 
 export function getTokens(parts: readonly Part[]): number {

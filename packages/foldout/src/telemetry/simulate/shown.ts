@@ -1,6 +1,8 @@
+import { getAncestors } from '../../core/text.ts'
+import type { FoldedSection } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 
-/** The texts that a model can read: the system text and the results of tools. */
+/** The texts that a model can read: the system text, messages to it and the results of tools. */
 export type ShownTexts = readonly string[]
 
 /** Returns the text of each open section without its heading, by path. */
@@ -25,6 +27,16 @@ export function isSectionShown(
 ): boolean {
   const { texts, rendered } = shown
   if (rendered.nodes.some((node) => node.path === path && node.visibility === 'full')) return true
-  const hasFoldedTools = [...rendered.toolsInFolds.values()].some((at) => at === path || at.startsWith(`${path}.`))
-  return Boolean(body) && !hasFoldedTools && texts.some((text) => text.includes(body ?? ''))
+  return Boolean(body) && !bringsTools(path, rendered) && texts.some((text) => text.includes(body ?? ''))
 }
+
+/** Whether opening a section brings tools. Several sections can have the same one. */
+function bringsTools(path: string, { view, tools }: RenderedPrompt): boolean {
+  if (!view.hasTools(path)) return false
+  const offered = new Set(tools)
+  const inside = view.opened([...getAncestors(path), path])
+  return inside.toolsIn(path).some((tool) => !offered.has(tool)) || inside.folded.some((one) => isBelow(one, path))
+}
+
+const isBelow = (section: FoldedSection, path: string): boolean =>
+  section.hasTools && section.path.startsWith(`${path}.`)

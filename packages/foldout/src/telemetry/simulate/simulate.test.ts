@@ -20,6 +20,7 @@ import {
 } from '../../entries/index.ts'
 import { createMemoryFilesystem } from '../../entries/files.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { simulate, type SimulatedRun, type SimulationOptions } from './simulate.ts'
 
@@ -87,6 +88,9 @@ const run: SimulatedRun = {
     { answers: 40 },
   ],
 }
+/** Caches without a minimum. */
+const blocks: PromptCache = { minimum: 0, read: 0.1, write: 1.25, ttlMs: 300_000 }
+const steps128: PromptCache = { ...blocks, write: 1, step: 128 }
 const simulated = (options: Partial<SimulationOptions> = {}, of: SimulatedRun = run) =>
   simulate(of, { strategy: readSection(), ...options })
 
@@ -201,12 +205,12 @@ describe('simulate()', () => {
       fc.asyncProperty(
         fc.array(keys, { maxLength: 4 }),
         fc.constantFrom('dynamic', 'dynamic-plain', 'restart'),
-        fc.constantFrom('anthropic', 'openai'),
+        fc.constantFrom(blocks, steps128),
         async (openings, adapter, cache) => {
           const any: SimulatedRun = { ...run, steps: [...openings.map((opens) => ({ opens })), { answers: 1 }] }
           const ends = []
           for (const strategy of [...strategies, contextFiles()]) {
-            const options = { strategy, adapter, cache, cacheMinimumTokens: 0 } as const
+            const options = { strategy, adapter, cache } as const
             const { requests, sections, tools } = await simulated(options, any)
             ends.push({ sections, tools })
             for (const request of requests) {
@@ -274,7 +278,7 @@ describe('simulated caching', () => {
   })
 
   it('R42 reads the whole earlier request from the cache if tools are appended to the conversation', async () => {
-    const { requests } = await simulated({ cache: 'anthropic', cacheMinimumTokens: 0 })
+    const { requests } = await simulated({ cache: blocks })
     expect(requests[0]).toMatchObject({ cacheReadTokens: 0, cacheWriteTokens: requests[0]!.inputTokens })
     expect(requests.slice(1).map(({ cacheReadTokens }) => cacheReadTokens)).toEqual(
       requests.slice(0, -1).map(({ inputTokens }) => inputTokens),
@@ -285,13 +289,12 @@ describe('simulated caching', () => {
   })
 
   it('R42 reads nothing of the earlier request if the tool list grows', async () => {
-    const { requests } = await simulated({ adapter: 'dynamic-plain', cache: 'anthropic', cacheMinimumTokens: 0 })
+    const { requests } = await simulated({ adapter: 'dynamic-plain', cache: blocks })
     // The second and the fourth request follow an opening with tools.
     expect(requests.map(({ cacheReadTokens }) => cacheReadTokens > 0)).toEqual([false, false, true, false, true])
     const openai = await simulated({
       adapter: 'dynamic-plain',
-      cache: 'openai',
-      cacheMinimumTokens: 0,
+      cache: steps128,
       counter: characters,
     })
     const kept = Math.floor(openai.requests[0]!.tools / 128) * 128
@@ -299,34 +302,183 @@ describe('simulated caching', () => {
   })
 
   it('R42 reads the text before the opened section if the cache works by tokens', async () => {
-    const options = { strategy: openSections(), counter: characters, cacheMinimumTokens: 0 } as const
+    const options = { strategy: openSections(), counter: characters } as const
     const steps: SimulatedRun = { ...run, steps: [{ opens: ['rules'] }, { answers: 1 }] }
-    const { requests } = await simulated({ ...options, cache: 'openai' }, steps)
+    const { requests } = await simulated({ ...options, cache: steps128 }, steps)
     const before = shop.bind().render({ disclosure: openSections() }).text
     const same = requests[0]!.tools + before.indexOf('House rules.')
     // Both texts continue with `House ` before they differ.
     expect(requests[1]!.cacheReadTokens).toBe(Math.floor((same + 'House '.length) / 128) * 128)
-    expect((await simulated({ ...options, cache: 'anthropic' }, steps)).requests[1]!.cacheReadTokens).toBe(
+    expect((await simulated({ ...options, cache: blocks }, steps)).requests[1]!.cacheReadTokens).toBe(
       requests[0]!.tools,
     )
   })
 
   it('caches nothing below the minimum', async () => {
-    const { billedTokens, inputTokens } = await simulated({ cache: 'anthropic', cacheMinimumTokens: 1e9 })
+    const { billedTokens, inputTokens } = await simulated({ cache: { ...blocks, minimum: 1e9 } })
     expect(billedTokens).toBe(inputTokens)
   })
 
   it('accepts rates, and a cache that another run has filled', async () => {
     const { requests } = await simulated({
-      cache: 'openai',
-      cacheReadRate: 0.5,
-      cacheWriteRate: 2,
-      cacheMinimumTokens: 0,
+      cache: { ...steps128, read: 0.5, write: 2 },
       cacheStart: 'warm',
     })
     const { tools: definitions, system, inputTokens, billedTokens } = requests[0]!
     const read = Math.floor((definitions + system) / 128) * 128
     expect(billedTokens).toBe(read * 0.5 + (inputTokens - read) * 2)
+  })
+})
+
+describe('bills', () => {
+  it('R78 bills one simulation at several prices, as separate simulations would', async () => {
+    const { bill } = await simulated()
+    for (const cache of ['none', 'anthropic', 'openai', blocks] as const) {
+      for (const cacheStart of ['cold', 'warm', { perHour: 40 }] as const) {
+        const { billedTokens, cost, assumptions } = await simulated({ cache, cacheStart })
+        expect(bill({ cache, cacheStart })).toMatchObject({ billedTokens, cost, assumptions })
+      }
+    }
+  })
+
+  it('R78 counts what the model writes, at the price of output', async () => {
+    const { outputTokens, billedTokens, cost, requests } = await simulated({ outputRate: 4 })
+    const open = (key: string): number => count('read_section') + count(JSON.stringify({ section_key: key }))
+    const calling = count('refund') + count('{"order":"17"}')
+    expect(requests.map((request) => request.outputTokens)).toEqual([
+      open('refunds') + open('rules'),
+      calling,
+      open('goods.stock'),
+      count('stock') + count('{}'),
+      40,
+    ])
+    expect(cost).toBe(billedTokens + 4 * outputTokens)
+  })
+
+  it('R78 weighs a warm and a cold start by the conversations per hour', async () => {
+    const { bill } = await simulated()
+    const warm = bill({ cache: blocks, cacheStart: 'warm' }).billedTokens
+    const cold = bill({ cache: blocks, cacheStart: 'cold' }).billedTokens
+    const share = 1 - Math.exp(-40 / 12)
+    const busy = bill({ cache: blocks, cacheStart: { perHour: 40 } })
+    expect(busy.billedTokens).toBeCloseTo(share * warm + (1 - share) * cold, 6)
+    expect(bill({ cache: blocks, cacheStart: { perHour: 0 } }).billedTokens).toBeCloseTo(cold, 6)
+    expect(bill({ cache: { ...blocks, ttlMs: 3_600_000 }, cacheStart: { perHour: 40 } }).billedTokens).toBeCloseTo(
+      warm,
+      3,
+    )
+  })
+
+  it('R78 says what a bill assumes', async () => {
+    const { assumptions, bill } = await simulated()
+    expect(assumptions).toEqual([
+      'Tokens are estimated (tokenx).',
+      'Nothing is cached.',
+      'The output costs 5 times as much as the input.',
+    ])
+    expect(bill({ cache: 'openai', cacheStart: { perHour: 40 }, outputRate: 8 }).assumptions.slice(1)).toEqual([
+      'The cache holds steps of 128 tokens of requests of 1024 tokens or more, for 5 minutes. Reading costs 0.1 and writing 1 times the price of input.',
+      '40 conversations an hour begin alike, so 96 % of them find their beginning in the cache.',
+      'The output costs 8 times as much as the input.',
+    ])
+  })
+
+  it('R78 takes turns with a person, who may take longer than the cache lives', async () => {
+    const talk = (afterMs: number): SimulatedRun => ({
+      ...run,
+      steps: [{ opens: ['rules'] }, { says: 73, hears: 24, afterMs }, { answers: 10 }],
+    })
+    const { requests } = await simulated({ cache: blocks }, talk(0))
+    expect(requests).toHaveLength(3)
+    expect(requests[2]!.messages - requests[1]!.messages).toBe(73 + 24)
+    expect(requests.map(({ cacheReadTokens }) => cacheReadTokens > 0)).toEqual([false, true, true])
+    const slow = await simulated({ cache: blocks }, talk(600_000))
+    expect(slow.requests.map(({ cacheReadTokens }) => cacheReadTokens > 0)).toEqual([false, true, false])
+  })
+
+  it('R78 continues the conversation with the words of a person', async () => {
+    const said = 'And what else do you have?'
+    const steps = (hears: number | string): SimulatedRun => ({
+      ...run,
+      steps: [{ opens: ['refunds'] }, { says: 7, hears }, { opens: ['goods.stock'] }, { answers: 10 }],
+    })
+    const words = await simulated({ cache: blocks }, steps(said))
+    const tokens = await simulated({ cache: blocks }, steps(count(said)))
+    expect(words.requests.map(({ inputTokens }) => inputTokens)).toEqual(
+      tokens.requests.map(({ inputTokens }) => inputTokens),
+    )
+    expect(words.billedTokens).toBe(tokens.billedTokens)
+    expect(words.sections).toEqual(tokens.sections)
+  })
+
+  it('R78 opens a section whose summary has its whole text if a tool comes with it, even one that others share', async () => {
+    const text = 'Pay back what came broken.'
+    const section = (key: string, tools: readonly AnyTool[]) =>
+      defineSection({ key, title: key, template: text, summary: text, tools, ...folded })
+    const prompt = definePrompt({
+      ns: 'shop',
+      key: 'same',
+      sections: [section('one', [refund]), section('two', [refund, stock]), section('three', [])],
+    })
+    const open = (opens: readonly string[]) =>
+      simulate({ prompt: prompt.bind(), steps: [{ opens }, { answers: 1 }] }, { strategy: readSection() })
+    expect((await open(['two'])).tools).toEqual(['refund', 'stock'])
+    expect((await open(['one'])).requests).toHaveLength(2)
+    expect((await open(['three'])).requests).toHaveLength(1)
+  })
+})
+
+describe('openings ahead', () => {
+  const steps: SimulatedRun['steps'] = [
+    { opens: ['refunds'] },
+    { calls: [{ name: 'refund', argumentsTokens: 5, resultTokens: 5 }] },
+    { answers: 40 },
+  ]
+  const once: SimulatedRun = { ...run, steps }
+
+  it('R84 spare the request that opens, wherever the sections are shown', async () => {
+    const folded = await simulated({ cache: blocks }, once)
+    for (const cacheStart of ['cold', 'warm', { perHour: 12 }] as const) {
+      const ahead = await simulated({ cache: blocks, cacheStart, open: () => ['refunds'] }, once)
+      expect(ahead.requests).toHaveLength(folded.requests.length - 1)
+      expect(ahead.sections).toEqual(folded.sections)
+      expect(ahead.tools).toEqual(folded.tools)
+    }
+  })
+
+  it('R84 cost their tokens and nothing else if they are not needed', async () => {
+    const folded = await simulated({}, once)
+    const wrong = await simulated({ open: ['rules'] }, once)
+    const most = count(words('House', 150)) + 10
+    expect(wrong.requests).toHaveLength(folded.requests.length)
+    expect(wrong.inputTokens - folded.inputTokens).toBeLessThanOrEqual(most * folded.requests.length)
+  })
+
+  it('R84 are shared by the conversations that begin with the same sections', async () => {
+    const { bill } = await simulated({ cache: blocks, cacheStart: { perHour: 12 }, open: () => ['refunds'] }, once)
+    expect(bill({ cache: blocks, cacheStart: { perHour: 12 }, share: 1 }).cost).toBeLessThan(
+      bill({ cache: blocks, cacheStart: { perHour: 12 }, share: 0.1 }).cost,
+    )
+  })
+
+  it('R84 follow each message of a person', async () => {
+    const asked: string[] = []
+    const rule = (input: string): readonly string[] => {
+      asked.push(input)
+      return input.includes('stock') ? ['goods.stock'] : []
+    }
+    const chat: SimulatedRun = {
+      ...run,
+      steps: [
+        { says: 10, hears: 'What is in stock?' },
+        { calls: [{ name: 'stock', argumentsTokens: 1, resultTokens: 1 }] },
+        { answers: 10 },
+      ],
+    }
+    const { tools: callable, requests } = await simulated({ open: rule }, chat)
+    expect(asked).toEqual([run.input, 'What is in stock?'])
+    expect(callable).toEqual(['read_file', 'stock'])
+    expect(requests).toHaveLength(3)
   })
 })
 
@@ -385,7 +537,8 @@ describe('other visibilities of sections', () => {
         { prompt: define('summary', 'full'), steps },
         { strategy, visibility: { refunds, rules } },
       )
-      expect(asked).toEqual(await simulate({ prompt: define(refunds, rules), steps }, { strategy }))
+      const defined = await simulate({ prompt: define(refunds, rules), steps }, { strategy })
+      expect({ ...asked, bill: undefined }).toEqual({ ...defined, bill: undefined })
     }
   })
 

@@ -1,13 +1,15 @@
+import { agentRun } from '../../agent/loop/run-state.ts'
 import { runAgent } from '../../agent/run-agent.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
+import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
 import { createSession } from '../../session/session.ts'
 import { isVisibility, visibility, type Visibility } from '../../session/visibility.ts'
 import { createStepAdapter } from './adapter.ts'
-import { createBilling, type CacheOptions, type Charge } from './cache.ts'
+import { billRequests, getCache, type Bill, type CacheOptions, type Charge } from './cache.ts'
 import { createRecordingFilesystem } from './files.ts'
 import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
@@ -28,6 +30,22 @@ export interface SimulatedCall {
 }
 
 /**
+ * A turn with a person: the model says something, and hears an answer. Both are numbers of tokens; a person's own words
+ * also count as input for what opens sections ahead.
+ *
+ * @example
+ * ```ts
+ * const talk: SimulatedTalk = { says: 73, hears: 'And when does it arrive?', afterMs: 60_000 }
+ * ```
+ */
+export interface SimulatedTalk {
+  readonly says: number
+  readonly hears: number | string
+  /** How long the person takes. A cache that does not live that long is cold afterwards. Default 0. */
+  readonly afterMs?: number
+}
+
+/**
  * One action of a model, however the prompt is shown to it.
  *
  * @example
@@ -40,6 +58,7 @@ export type SimulationStep =
   | { readonly opens: readonly string[] }
   /** The model calls tools, all in one reply. */
   | { readonly calls: readonly SimulatedCall[] }
+  | SimulatedTalk
   /** The model answers with this number of tokens, and the run is over. */
   | { readonly answers: number }
 
@@ -87,6 +106,8 @@ export interface SimulationOptions extends CacheOptions {
    * cost to show a section from the start. The model can still open folded sections.
    */
   readonly visibility?: Readonly<Record<string, Visibility>>
+  /** The sections to open before the first request for each of the user's inputs, as in `runAgent`. */
+  readonly open?: OpenAhead
   /** Counts tokens. Default: a quick estimate. */
   readonly counter?: TokenCounter
 }
@@ -100,6 +121,8 @@ export interface SimulationOptions extends CacheOptions {
  * ```
  */
 export interface SimulatedRequest extends Charge {
+  /** The tokens that the model writes in reply. */
+  readonly outputTokens: number
   /** The tokens of the tool definitions before the conversation. */
   readonly tools: number
   readonly system: number
@@ -115,7 +138,7 @@ export interface SimulatedRequest extends Charge {
  * const { billedTokens, restarts }: Simulation = await simulate(run, { strategy: readSection() })
  * ```
  */
-export interface Simulation extends Charge {
+export interface Simulation extends Bill {
   readonly requests: readonly SimulatedRequest[]
   /** How often the prompt was rendered again. */
   readonly restarts: number
@@ -124,10 +147,12 @@ export interface Simulation extends Charge {
   /** The prompt's own tools that the model can call at the end, in the order of the prompt. */
   readonly tools: readonly string[]
   readonly counter: { readonly name: string; readonly exact: boolean }
+  /** Bills the same run at another price, without simulating it again. */
+  bill(options: CacheOptions): Bill
 }
 
 /**
- * Computes the cost of a run's input. The run uses the real agent loop, renderer and session; only the model and the
+ * Computes the cost of a run: its input and output in every request, at one price or at several. The run uses the real agent loop, renderer and session; only the model and the
  * prompt's own tools are simulated. A message costs as much as its texts: the few tokens with which providers mark the
  * start of a message are unknown, so they are left out for every strategy.
  *
@@ -151,43 +176,74 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything })
   const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
   const bodies = sectionBodies(inFull)
-  const render = () => run.prompt.render({ session, counter, ...rendering })
+  const promptCache = getCache(options)
+  const perHour = getTraffic(options)
+  const price = { cache: promptCache, perHour }
+  const render = () => run.prompt.render({ session, counter, price, ...rendering })
   const isShown = (path: string, texts: ShownTexts) =>
     isSectionShown(path, bodies.get(path), { texts, rendered: render() })
-  const adapter = createStepAdapter({ steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown })
-  const { state } = await runAgent(run.prompt as BoundPrompt, {
-    adapter,
-    session,
-    counter,
-    filesystem: files.filesystem,
-    maxExpansions: Number.POSITIVE_INFINITY,
-    ...(run.input === undefined ? {} : { input: run.input }),
-    ...rendering,
-  })
-  const charge = createBilling(options, counter)
-  const requests = adapter.requests.map((request, i): SimulatedRequest => ({
-    ...charge(request, adapter.requests[i - 1]),
-    tools: getTokens(request.tools),
-    system: request.system.tokens,
-    messages: getTokens(request.messages),
-  }))
-  const callable = new Set(state.disclosed)
+  const parts = { steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown, promptCache }
+  const adapter = createStepAdapter(parts)
+  let restarts = 0
+  let variants = 1
+  let input = run.input
+  do {
+    const { expansions } = await runAgent(run.prompt as BoundPrompt, {
+      adapter,
+      session,
+      counter,
+      filesystem: files.filesystem,
+      maxExpansions: Number.MAX_SAFE_INTEGER,
+      maxTurns: Number.MAX_SAFE_INTEGER,
+      perHour,
+      onEvent(event) {
+        if (event.type === 'sections/opened' && event.place === 'system') variants = event.variants
+      },
+      ...(options.open === undefined ? {} : { open: options.open }),
+      ...(input === undefined ? {} : { input }),
+      ...rendering,
+    })
+    restarts += expansions
+    input = adapter.takeHeard()
+  } while (input !== undefined)
+  const sent = adapter.requests
+  const bill = (terms: CacheOptions): Bill => {
+    const made = billRequests(sent, { share: 1 / variants, ...terms }, counter)
+    return { ...made, assumptions: [describeCounter(counter), ...made.assumptions] }
+  }
+  const now = bill(options)
+  const callable = new Set(session.get(agentRun).disclosed)
   const texts = adapter.getTexts()
   return {
-    requests,
-    inputTokens: total(requests, 'inputTokens'),
-    cacheReadTokens: total(requests, 'cacheReadTokens'),
-    cacheWriteTokens: total(requests, 'cacheWriteTokens'),
-    billedTokens: total(requests, 'billedTokens'),
-    restarts: state.expansions,
+    ...now,
+    requests: sent.map((request, i): SimulatedRequest => ({
+      ...(now.requests[i] ?? NO_CHARGE),
+      outputTokens: request.outputTokens,
+      tools: getTokens(request.tools),
+      system: request.system.tokens,
+      messages: getTokens(request.messages),
+    })),
+    restarts,
     sections: [...bodies.keys()].filter((path) => isShown(path, texts)),
     tools: inFull.tools.map(({ name }) => name).filter((name) => callable.has(name)),
     counter: { name: counter.name, exact: counter.exact },
+    bill,
   }
 }
 
-function total(requests: readonly SimulatedRequest[], field: keyof Charge): number {
-  return requests.reduce((sum, request) => sum + request[field], 0)
+/** More conversations than this an hour are as good as one after the other. */
+const BUSY = 1e9
+
+/** What decides where sections are opened ahead: a warm start is a busy prompt. */
+export function getTraffic({ cacheStart = 'cold' }: CacheOptions): number {
+  if (typeof cacheStart === 'object') return cacheStart.perHour
+  return cacheStart === 'warm' ? BUSY : 0
+}
+
+const NO_CHARGE: Charge = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: 0 }
+
+function describeCounter({ name, exact }: TokenCounter): string {
+  return exact ? `Tokens are counted exactly (${name}).` : `Tokens are estimated (${name}).`
 }
 
 function checkSteps({ steps }: SimulatedRun): void {

@@ -13,16 +13,19 @@ type Entry =
 /** The conversation of a simulated run, and the requests that were made with it. */
 export interface Transcript {
   readonly requests: readonly RequestParts[]
-  /** Returns the system text and the results of tools, as the model sees them now. */
+  /** Returns the system text and everything below it, as the model sees them now. */
   getTexts(): ShownTexts
   /** Begins with a render of the prompt, or continues with a new one. */
   setPrompt(evaluation: Evaluation): void
-  /** Sends the conversation so far to the model. */
-  addRequest(): void
+  /** Sends the conversation so far to the model, which replies with this number of tokens. */
+  addRequest(outputTokens: number): void
+  /** Lets time pass before the next request. */
+  wait(ms: number): void
   addMessage(message: Exclude<Message, { role: 'tools' }>): void
   /** Adds a message with a known cost; `shows` is the text that the model reads in it. */
   addPart(part: Part, shows?: string): void
-  addTools(tools: readonly AnyTool[]): void
+  /** Adds tools to the conversation, except those that it has. */
+  addTools(tools: Iterable<AnyTool>): void
 }
 
 export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter): Transcript {
@@ -30,6 +33,7 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
   let entries: Entry[] = []
   let system = ''
   let promptTools: readonly AnyTool[] = []
+  let waited = 0
 
   const toToolPart = (tool: AnyTool): Part => ({
     text: JSON.stringify(toolDefinition(tool)),
@@ -44,10 +48,18 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
     setPrompt(evaluation) {
       system = evaluation.system
       promptTools = evaluation.tools
-      // The new render lists the tools that were added to the conversation.
-      entries = entries.filter(({ type }) => type !== 'tools')
+      // A new render lists the tools that were added to the conversation.
+      const listed = new Set(promptTools.map(({ name }) => name))
+      entries = entries.flatMap((entry): readonly Entry[] => {
+        if (entry.type !== 'tools') return [entry]
+        const tools = entry.tools.filter(({ name }) => !listed.has(name))
+        return tools.length > 0 ? [{ type: 'tools', tools }] : []
+      })
     },
-    addRequest() {
+    wait(ms) {
+      waited += ms
+    },
+    addRequest(outputTokens) {
       const isListed = kind === 'dynamic-plain'
       const added = entries.flatMap((entry) => (entry.type === 'tools' ? entry.tools.map(toToolPart) : []))
       requests.push({
@@ -57,17 +69,26 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
           if (entry.type === 'message') return [entry.part]
           return isListed ? [] : entry.tools.map(toToolPart)
         }),
+        outputTokens,
+        afterMs: waited,
       })
+      waited = 0
     },
     addMessage(message) {
-      const shows = message.role === 'tool' ? { shows: message.text } : {}
+      const shows = message.role === 'assistant' ? {} : { shows: message.text }
       entries.push({ type: 'message', part: messagePart(message, counter), ...shows })
     },
     addPart(part, shows) {
       entries.push({ type: 'message', part, ...(shows === undefined ? {} : { shows }) })
     },
     addTools(tools) {
-      entries.push({ type: 'tools', tools })
+      const known = new Set(
+        [...promptTools, ...entries.flatMap((entry) => (entry.type === 'tools' ? entry.tools : []))].map(
+          ({ name }) => name,
+        ),
+      )
+      const added = [...tools].filter(({ name }) => !known.has(name))
+      if (added.length > 0) entries.push({ type: 'tools', tools: added })
     },
   }
 }

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { definePrompt, defineSection, defineTool, ok } from '../../entries/index.ts'
+import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
+import { tune } from './tune.ts'
+
+const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')
+const tool = (name: string) =>
+  defineTool({ name, description: `${name}.`, params: z.object({ order: z.string() }), execute: () => ok('Done.') })
+const part = (key: string, how: 'full' | 'summary') =>
+  defineSection({
+    key,
+    title: key,
+    template: words(500),
+    summary: `About ${key}.`,
+    visibility: how,
+    tools: [tool(`do_${key}`)],
+  })
+const prompt = (how: 'full' | 'summary') =>
+  definePrompt({
+    ns: 'desk',
+    key: 'tuned',
+    sections: [
+      defineSection({ key: 'role', title: 'Role', template: words(500) }),
+      part('usual', how),
+      part('rare', how),
+    ],
+  }).bind()
+const use = (key: string): SimulationStep => ({ calls: [{ name: `do_${key}`, argumentsTokens: 5, resultTokens: 100 }] })
+/** All runs need one section, and nobody the other. */
+const runs = (how: 'full' | 'summary', count: number): readonly SimulatedRun[] =>
+  Array.from({ length: count }, () => ({
+    prompt: prompt(how),
+    steps: [use('usual'), { says: 70, hears: 20 }, { answers: 50 }],
+  }))
+const price = { cache: 'anthropic', cacheStart: { perHour: 40 } } as const
+
+describe('tune()', () => {
+  it('R79 finds the folding that costs least, and what it saves on other runs with an interval', async () => {
+    for (const how of ['full', 'summary'] as const) {
+      const { name, visibility, saved, costs, assumptions } = await tune(runs(how, 12), price)
+      expect({ name, visibility }).toEqual({ name: 'by need', visibility: { usual: 'full', rare: 'summary' } })
+      expect(saved.low).toBeGreaterThan(0)
+      expect(saved.mean).toBeGreaterThanOrEqual(saved.low)
+      expect(saved.high).toBeGreaterThanOrEqual(saved.mean)
+      const least = Math.min(...costs.map(({ cost }) => cost))
+      expect(costs.find((way) => way.name === 'by need')?.cost).toBe(least)
+      expect(assumptions).toContain(
+        '40 conversations an hour begin alike, so 96 % of them find their beginning in the cache.',
+      )
+    }
+  })
+
+  it('R79 recommends nothing from few runs, or where the prompt is best as it is', async () => {
+    expect(await tune(runs('summary', 6), price)).toMatchObject({
+      name: 'as it is',
+      visibility: {},
+      saved: { mean: 0 },
+    })
+    const best = runs('full', 10).map((run) => ({ ...run, steps: [use('usual'), use('rare'), { answers: 10 }] }))
+    expect(await tune(best, price)).toMatchObject({ name: 'as it is', ahead: false })
+    await expect(tune([], price)).rejects.toMatchObject({ code: 'simulation-invalid' })
+  })
+
+  it('R79 opens ahead where the inputs say what is needed', async () => {
+    const said = { usual: 'Please do the usual.', rare: 'I need something rare.' }
+    const asking = Array.from({ length: 8 }, (_, i): SimulatedRun => {
+      // Both halves have both.
+      const key = i % 4 < 2 ? 'usual' : 'rare'
+      const steps = [...Array.from({ length: 6 }, () => use(key)), { answers: 50 }]
+      return { prompt: prompt('summary'), input: said[key], steps }
+    })
+    const { costs } = await tune(asking, { cache: 'anthropic', cacheStart: 'warm' })
+    const getCost = (name: string): number => costs.find((way) => way.name === name)?.cost ?? 0
+    expect(getCost('all folded and ahead')).toBeLessThan(getCost('all folded'))
+  })
+})

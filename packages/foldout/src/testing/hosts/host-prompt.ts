@@ -1,0 +1,83 @@
+import { createCatalog } from '../../catalog/catalog.ts'
+import { hybrid } from '../../catalog/exposures/hybrid.ts'
+import { fromJsonSchema } from '../../core/schema/schema.ts'
+import { openSections } from '../../disclosure/strategies/open-sections.ts'
+import { definePrompt, type BoundPrompt } from '../../prompt/prompt.ts'
+import { defineSection } from '../../prompt/section.ts'
+import { catalogSection } from '../../sections/catalog-section.ts'
+import { visibility } from '../../session/visibility.ts'
+import { ok } from '../../tools/result.ts'
+import { defineTool, type AnyTool } from '../../tools/tool.ts'
+
+/** What the prompt of the suite's desk did. */
+export interface Desk {
+  readonly bound: BoundPrompt
+  /** The same prompt with a strategy that shows opened sections in the system text. */
+  readonly restarting: BoundPrompt
+  /** The calls that ran. */
+  readonly done: string[]
+}
+
+/** One pixel. */
+const PICTURE = {
+  mimeType: 'image/png',
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+}
+
+/** A prompt with folded sections that bring tools, one of which needs approval, and a catalog. */
+export function createDesk(): Desk {
+  const done: string[] = []
+  const tool = (name: string, more: Partial<Parameters<typeof defineTool>[0]> = {}): AnyTool =>
+    defineTool({
+      name,
+      description: `Does ${name}.`,
+      params: fromJsonSchema<{ readonly order?: string }>({
+        type: 'object',
+        properties: { order: { type: 'string' } },
+      }),
+      execute({ order = '' }) {
+        done.push(`${name} ${order}`.trim())
+        return ok(`${name} is done.`)
+      },
+      ...(more as object),
+    })
+  const fold = (key: string, tools: readonly AnyTool[], children: ReturnType<typeof defineSection>[] = []) =>
+    defineSection({
+      key,
+      title: key,
+      template: `The whole text of ${key}.`,
+      summary: `About ${key}.`,
+      visibility: 'summary',
+      tools: [...tools],
+      children,
+    })
+  const unlock = defineTool({
+    name: 'unlock',
+    description: 'Opens the vault.',
+    execute(_params, { session }) {
+      session.dispatch(visibility.events.set({ path: 'vault', visibility: 'full' }))
+      return ok('Unlocked.')
+    },
+  })
+  const show = defineTool({
+    name: 'show',
+    description: 'Shows a picture.',
+    execute: () => ({ ...ok('Here it is.'), images: [PICTURE] }),
+  })
+  const catalog = createCatalog([tool('track_parcel'), tool('find_invoice')])
+  const role = defineSection({ key: 'role', title: 'role', template: 'You help.', tools: [tool('look'), unlock, show] })
+  const sections = [
+    role,
+    fold('refunds', [tool('refund')], [fold('limits', [tool('raise_limit')])]),
+    fold('shipping', [tool('ship')]),
+    fold('vault', [tool('take')]),
+    fold('payments', [tool('pay', { needsApproval: () => 'Money leaves.' })]),
+    catalogSection(catalog, { key: 'more', title: 'more', expose: hybrid(), summary: 'More tools.' }),
+  ]
+  const define = (disclosure?: ReturnType<typeof openSections>): BoundPrompt =>
+    definePrompt({ ns: 'test', key: 'desk', sections, ...(disclosure && { disclosure }) }).bind()
+  return { bound: define(), restarting: define(openSections()), done }
+}
+
+/** The tools that are offered before anything is open. */
+export const FIRST_TOOLS = ['look', 'unlock', 'show', 'read_section']
