@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
 import { readDefinition } from './config/read-config.ts'
 import type { Gateway } from './gateway.ts'
-import { IdleNames } from './policy/idle-names.ts'
+import { IdleNames } from './policy/rules/idle-names.ts'
 import { createSite, getText, serveTools, type Site } from './policy/gateway.fixtures.ts'
-import { createLoopGuard } from './upstreams/process/loop-guard.ts'
+import { createLoopGuard } from './servers/loop-guard.ts'
 
 let site: Site
 beforeEach(() => {

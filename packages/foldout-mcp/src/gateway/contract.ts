@@ -1,10 +1,11 @@
 import type { Catalog, Encoder, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
+import type { CallStage } from './calls/call/call.ts'
 import type { GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
-import type { GatewayEvent } from './events.ts'
+import type { GatewayEvent } from './model/events.ts'
 import type { Traffic } from './traffic/traffic.ts'
-import type { UpstreamState } from './upstreams/upstream-options.ts'
+import type { UpstreamState } from './model/server-state.ts'
 
 /**
  * Options of `createGateway`.
@@ -31,6 +32,11 @@ export interface GatewayOptions {
   readonly isFresh?: boolean
   /** Finds tools by meaning as well as by words. Tools are embedded in the background. Close it after the gateway. */
   readonly embed?: Encoder
+  /**
+   * Stages of your own, in this order, for every call of a server's tool. They see a call before rules and users decide about it,
+   * so what they change is what is decided on.
+   */
+  readonly stages?: readonly CallStage[]
   readonly onEvent?: (event: GatewayEvent) => void
   /** Called with what clients do. It must not throw, and must remove secrets before it stores anything. */
   readonly onTraffic?: (traffic: Traffic) => void
@@ -110,6 +116,8 @@ export interface Gateway {
   readonly servers: readonly ServerStatus[]
   /** The tools that the gateway itself adds to every list, such as `read_result`. */
   readonly ownTools: readonly ListedTool[]
+  /** What the gateway adds to the instructions of every exposure: the names of its servers, and what these say. */
+  readonly ownInstructions: string
   /** The calls that wait for the user's approval. */
   readonly approvals: WaitingCalls
   /** The tools of all servers, or of a preset. */

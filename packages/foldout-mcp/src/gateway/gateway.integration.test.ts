@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
-import type { GatewayEvent } from './events.ts'
+import type { GatewayEvent } from './model/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 import { isRunning, readPids } from './pids.fixtures.ts'

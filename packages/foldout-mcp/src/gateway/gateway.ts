@@ -3,33 +3,35 @@ import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
+import { ignore } from 'foldout/promises'
 import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
 import { refuseNewFaults } from './config/fill-server.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
-import type { GatewayEvent } from './events.ts'
-import { FirstStarts, startRequired } from './first-starts.ts'
+import type { GatewayEvent } from './model/events.ts'
+import { FirstStarts, startRequired } from './servers/first-starts.ts'
 import { Policy } from './policy/policy.ts'
-import { IdleNames } from './policy/idle-names.ts'
-import { listIdleRules } from './policy/rules.ts'
+import { IdleNames } from './policy/rules/idle-names.ts'
+import { listIdleRules } from './policy/rules/rules.ts'
 import { createSecrets, type Secrets } from './policy/secrets/secrets.ts'
-import type { GatewayStore } from './store/contract.ts'
+import type { GatewayStore } from './store/contract/gateway-store.ts'
 import { openStore, readStoreSettings, type StoreSettings } from './store/open.ts'
+import { formatInstructions } from './serve/server-texts.ts'
 import { listenHttp } from './serve/http.ts'
-import { LISTING } from './results/read-result.ts'
+import { LISTING } from './results/listing.ts'
 import { createFoldLimits, Results } from './results/results.ts'
-import { explainMissing } from './serve/tasks.ts'
+import { explainMissing } from './serve/features/tasks.ts'
 import { createExposure } from './serve/expose.ts'
 import { createView, getViewSettings, type View, type ViewSettings } from './serve/view.ts'
 import { Views } from './serve/views.ts'
-import { GatewayServer } from './server.ts'
-import type { GatewayServerOptions } from './server-options.ts'
+import { GatewayServer } from './servers/server.ts'
+import type { GatewayServerOptions } from './servers/server-options.ts'
 import { createHeldPost } from './upstreams/asking/held-post.ts'
 import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
-import { createLoopGuard, type LoopGuard } from './upstreams/process/loop-guard.ts'
+import { createLoopGuard, type LoopGuard } from './servers/loop-guard.ts'
 import { createProcessGuard } from './upstreams/process/process-guard.ts'
-import { readVersion } from './surroundings.ts'
+import { readVersion } from '../shared/surroundings.ts'
 
 export type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls }
 
@@ -79,7 +81,7 @@ interface GatewayParts {
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #parts: GatewayParts
-  readonly #serverOptions: GatewayServerOptions
+  readonly #serverOptions: GatewayServerOptions<GatewayServer>
   readonly #policy: Policy
   readonly #servers = new Map<string, GatewayServer>()
   readonly #views = new Views((preset) => this.#createView(preset))
@@ -147,6 +149,10 @@ class RunningGateway implements Gateway {
     return this.#foldLimits.getLeast() === Infinity ? [] : [LISTING]
   }
 
+  get ownInstructions(): string {
+    return formatInstructions(this.#config?.instructions, [...this.#servers.values()])
+  }
+
   get approvals(): WaitingCalls {
     const { waiting } = this.#policy
     return {
@@ -204,7 +210,7 @@ class RunningGateway implements Gateway {
 
   update(definition: GatewayDefinition | GatewayConfig): Promise<void> {
     const next = this.#updating.then(() => this.#update(toConfig(definition)))
-    this.#updating = next.catch(() => undefined)
+    this.#updating = ignore(next, 'the caller is told')
     return next
   }
 
@@ -323,7 +329,7 @@ class RunningGateway implements Gateway {
     // Its state says why, if it does not start.
     if (!isKnown) this.#starts.add(server, start)
     else if (server.isOutdated) this.#starts.addOutdated(start)
-    else start.catch(() => undefined)
+    else void ignore(start, 'its state says why it does not start')
   }
 
   #getSettings(preset: string): ViewSettings | undefined {
@@ -343,6 +349,7 @@ class RunningGateway implements Gateway {
       ...settings,
       name,
       policy: this.#policy,
+      stages: this.#options.stages ?? [],
       explainTask: (id) => explainMissing(id, store.gateways),
       sessions: store.isShared ? await store.openSessions() : undefined,
       onTraffic: this.#options.onTraffic,

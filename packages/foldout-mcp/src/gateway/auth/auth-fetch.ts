@@ -1,9 +1,9 @@
-import type { FetchLike } from '@modelcontextprotocol/client'
-import { HIDDEN } from '../../clients/redact.ts'
+import type { FetchLike } from 'foldout/mcp'
+import { HIDDEN } from '../../shared/secret-text.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { describeNetworkFailure } from '../describe-network.ts'
+import { describeNetworkFailure } from '../../shared/describe-network.ts'
 import { createSecrets } from '../policy/secrets/secrets.ts'
-import { createRedactor } from '../traffic/redact.ts'
+import { createRedactor } from '../policy/secrets/redact.ts'
 import { AUTH_REQUEST_TIMEOUT_MS, MAX_AUTH_RESPONSE_BYTES } from './limits.ts'
 
 /**

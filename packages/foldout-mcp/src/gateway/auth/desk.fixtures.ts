@@ -5,7 +5,7 @@ import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach } from 'vitest'
 import { runCommand } from '../../cli/main.ts'
 import type { ServerDefinition } from '../config/definition.ts'
-import type { GatewayEvent } from '../events.ts'
+import type { GatewayEvent } from '../model/events.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import {
   browse,

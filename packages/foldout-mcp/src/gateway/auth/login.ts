@@ -7,9 +7,10 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../config/config.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../fields.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { createAuthFetch, describeAuthFailure, isSafe } from './auth-fetch.ts'
 import { AUTH_REQUEST_TIMEOUT_MS } from './limits.ts'
 import { getAddress, identifySignIn, isIssuer, withTokens, type SignInRecord } from './record.ts'
@@ -49,7 +50,7 @@ export async function login(server: FilledHttpServer, options: LoginOptions): Pr
   })
   try {
     const key = identifySignIn(server)
-    const before = await store.read(key).catch(() => undefined)
+    const before = await ignore(store.read(key), 'a new sign-in replaces it')
     const flow = new LoginFlow(server, { redirectUrl: listener.url, state, before, onMove: options.onMove })
     const record = await authorize(flow, listener, { ...options, challenge: challenge ?? {}, fetchFn })
     await store.replace(key, record)
@@ -75,7 +76,7 @@ async function loginMachine(
 /** Sends the server any request, to learn how it refuses it; undefined if it does not. */
 async function probe(server: FilledHttpServer, signal: AbortSignal): Promise<Challenge | undefined> {
   const { name, kind, url, headers } = server
-  const { extractWWWAuthenticateParams, LATEST_PROTOCOL_VERSION } = await import('@modelcontextprotocol/client')
+  const { extractWWWAuthenticateParams, LATEST_PROTOCOL_VERSION } = await import('./sdk.ts')
   const params = {
     protocolVersion: LATEST_PROTOCOL_VERSION,
     capabilities: {},
@@ -106,7 +107,7 @@ async function authorize(
   listener: RedirectListener,
   options: LoginOptions & { readonly challenge: Challenge; readonly fetchFn: FetchLike },
 ): Promise<SignInRecord> {
-  const { auth } = await import('@modelcontextprotocol/client')
+  const { auth } = await import('./sdk.ts')
   const { challenge, fetchFn, signal } = options
   const { server } = flow
   const asked = dropUndefined({ ...challenge, scope: flow.chooseScope(challenge.scope) })
@@ -259,7 +260,7 @@ class LoginFlow implements OAuthClientProvider {
     const client = this.clientInformation()
     if (!this.#discovery || !client) throw new SignInError('No sign-in is in progress.')
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = this.#discovery
-    const { exchangeAuthorization } = await import('@modelcontextprotocol/client')
+    const { exchangeAuthorization } = await import('./sdk.ts')
     const { code, iss } = await readRedirect(params, metadata)
     const tokens = await exchangeAuthorization(authorizationServerUrl, {
       clientInformation: client,
@@ -298,7 +299,7 @@ async function readRedirect(
   params: URLSearchParams,
   metadata: OAuthDiscoveryState['authorizationServerMetadata'],
 ): Promise<{ readonly code: string; readonly iss: string | undefined }> {
-  const { validateAuthorizationResponseIssuer: validate } = await import('@modelcontextprotocol/client')
+  const { validateAuthorizationResponseIssuer: validate } = await import('./sdk.ts')
   const iss = params.get('iss') ?? undefined
   // Checked before anything else is read: a redirect from elsewhere may say anything.
   validate({
@@ -327,7 +328,7 @@ export async function logout(server: FilledHttpServer, store: SignInStore): Prom
   const key = identifySignIn(server)
   const isKept = (await store.getStamp(key)) !== ''
   // Without its secrets, the sign-in can still be deleted.
-  const found = await store.read(key).catch(() => undefined)
+  const found = await ignore(store.read(key), 'without its secrets, it can still be deleted')
   if (isKept) await store.replace(key, undefined)
   if (!found) return isKept ? { issuer: undefined, isRevoked: false, problem: undefined } : undefined
   const { issuer } = found

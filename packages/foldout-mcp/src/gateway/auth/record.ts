@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
-import { atLeast, atMost, int, looseObject, number, object, parse, string } from '../shapes.ts'
+import { atLeast, atMost, int, looseObject, number, object, parse, string } from '../../shared/shapes.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
 import { RENEW_AHEAD_MS } from './limits.ts'
 

@@ -1,4 +1,5 @@
-import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client'
+import type { FetchLike, McpAuthorization } from 'foldout/mcp'
+import { ignore } from 'foldout/promises'
 import type { FilledHttpServer } from '../config/fill-server.ts'
 import { createAuthFetch, describeAuthFailure, isSafe } from './auth-fetch.ts'
 import {
@@ -29,7 +30,7 @@ export interface SignInOptions {
  * The sign-in to one server, for all its connections. Keeps the token and renews it before it expires, whether or not it is
  * used. A token is renewed once, however many connections and processes need it.
  */
-export class SignIn implements AuthProvider {
+export class SignIn implements McpAuthorization {
   readonly #server: FilledHttpServer
   readonly #options: SignInOptions
   readonly #key: string
@@ -202,7 +203,7 @@ export class SignIn implements AuthProvider {
   }
 
   async #checkScope(response: Response): Promise<void> {
-    const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
+    const { extractWWWAuthenticateParams } = await import('./sdk.ts')
     const { error, scope = '' } = extractWWWAuthenticateParams(response)
     if (error !== 'insufficient_scope') return
     await response.body?.cancel()
@@ -228,7 +229,7 @@ export class SignIn implements AuthProvider {
       this.#watch = undefined
       this.#options.onSignedIn?.()
     }
-    this.#watch = setInterval(() => void look().catch(() => undefined), WATCH_MS)
+    this.#watch = setInterval(() => void ignore(look(), 'the next look is soon'), WATCH_MS)
     this.#watch.unref()
   }
 
@@ -244,7 +245,10 @@ export class SignIn implements AuthProvider {
   async #toMissingError(): Promise<Error> {
     const { name } = this.#server
     this.#awaitLogin()
-    const found = await discover(this.#server, this.#challenge, createAuthFetch(this.#server)).catch(() => undefined)
+    const found = await ignore(
+      discover(this.#server, this.#challenge, createAuthFetch(this.#server)),
+      'without an answer, the server offers no sign-in',
+    )
     if (found?.authorizationServerMetadata || found?.resourceMetadata?.authorization_servers?.length)
       return new SignInError(`It asks you to sign in. Run ${formatLogin(name)}.`)
     // Signing in would not help.
@@ -261,9 +265,9 @@ function isFresh({ issuedAt, expiresAt = Infinity }: SignInRecord): boolean {
 }
 
 async function readChallenge(response: Response): Promise<Challenge> {
-  const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
+  const { extractWWWAuthenticateParams } = await import('./sdk.ts')
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
-  await response.body?.cancel().catch(() => undefined)
+  if (response.body) await ignore(response.body.cancel(), 'nobody reads it')
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
 }
 

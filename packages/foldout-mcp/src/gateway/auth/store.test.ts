@@ -18,6 +18,7 @@ import { createKeychain, type Keychain } from './keychain.ts'
 import { getRenewalTime, identifySignIn, type SignInRecord } from './record.ts'
 import { createSignInStore, type SignInStore } from './store.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 let folder: string
 let problems: string[]
@@ -97,7 +98,7 @@ describe('stored sign-ins (R55)', () => {
     const changes = Array.from({ length: 20 }, (_, i) =>
       stores[i % 2 === 0 ? 0 : 1].update(KEY, async (record) => {
         const count = Number(record?.tokens?.access_token)
-        await new Promise((resolve) => setTimeout(resolve, 2))
+        await takeTurns(2)
         return createRecord(String(count + 1))
       }),
     )

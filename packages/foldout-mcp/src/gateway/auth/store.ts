@@ -3,8 +3,9 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFil
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HeldLock } from 'foldout/node'
-import { isMissing } from '../../clients/files.ts'
-import { getDataFolder } from '../surroundings.ts'
+import { ignore } from 'foldout/promises'
+import { isMissing } from '../../shared/files.ts'
+import { getDataFolder } from '../../shared/surroundings.ts'
 import { openKeychain, type Keychain } from './keychain.ts'
 import { LOCK_PATIENCE_MS, MAX_CREDENTIAL_BYTES } from './limits.ts'
 import { parseSecrets, parseStored, type Secrets, type SignInRecord, type StoredRecord } from './record.ts'
@@ -163,8 +164,8 @@ class FileStore implements SignInStore {
     const keychain = record || before ? await this.#getKeychain() : undefined
     const stored = record && (await toStored(key, record, keychain))
     const forget = async (old: StoredRecord | undefined): Promise<void> => {
-      if (old && 'keychain' in old.secrets)
-        await keychain?.remove(old.secrets.keychain, old.secrets.parts).catch(() => undefined)
+      if (!keychain || !old || !('keychain' in old.secrets)) return
+      await ignore(keychain.remove(old.secrets.keychain, old.secrets.parts), 'nothing refers to them anymore')
     }
     try {
       lock.commit(() => {

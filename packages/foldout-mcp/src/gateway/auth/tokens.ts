@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import type { FetchLike, OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import type { ServerAuth } from '../config/config.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../fields.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { createAuthFetch, describeAuthFailure } from './auth-fetch.ts'
 import { getAddress, isIssuer, withTokens, type SignInRecord } from './record.ts'
 
@@ -29,7 +29,7 @@ export function formatLogin(name: string): string {
  * @throws Error if the authorization server cannot be reached or fails.
  */
 export async function refreshTokens(server: FilledHttpServer, record: SignInRecord): Promise<SignInRecord> {
-  const { refreshAuthorization, OAuthError, OAuthErrorCode } = await import('@modelcontextprotocol/client')
+  const { refreshAuthorization, OAuthError, OAuthErrorCode } = await import('./sdk.ts')
   const { discovery, client, tokens, issuer } = record
   if (!tokens?.refresh_token || !isIssuer(tokens.issuer ?? issuer, issuer)) return { ...record, tokens: undefined }
   try {
@@ -72,7 +72,7 @@ export async function requestTokens(
   auth: ServerAuth,
   { before, challenge }: { readonly before: SignInRecord | undefined; readonly challenge: Challenge },
 ): Promise<SignInRecord> {
-  const { fetchToken, selectResourceURL } = await import('@modelcontextprotocol/client')
+  const { fetchToken, selectResourceURL } = await import('./sdk.ts')
   const fetchFn = createAuthFetch(server)
   const discovery = before?.discovery ?? (await discover(server, challenge, fetchFn))
   const issuer = getIssuer(discovery)
@@ -106,7 +106,7 @@ export async function discover(
   { resourceMetadataUrl }: Challenge,
   fetchFn: FetchLike,
 ): Promise<OAuthDiscoveryState> {
-  const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client')
+  const { discoverOAuthServerInfo } = await import('./sdk.ts')
   const found = await discoverOAuthServerInfo(url, { fetchFn, ...dropUndefined({ resourceMetadataUrl }) })
   return { ...found, ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }) }
 }
@@ -133,7 +133,7 @@ export function checkIssuer({ name, auth }: FilledHttpServer, issuer: string, kn
 }
 
 async function createMachineProvider(auth: ServerAuth, expectedIssuer: string): Promise<OAuthClientProvider> {
-  const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await import('@modelcontextprotocol/client')
+  const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await import('./sdk.ts')
   const { clientId = '', clientSecret = '', privateKey = '', scope } = auth
   const common = { clientId, clientName: 'Foldout', expectedIssuer, ...dropUndefined({ scope }) }
   if (auth.type === 'client-credentials') return new ClientCredentialsProvider({ ...common, clientSecret })

@@ -1,4 +1,4 @@
-import { isObject } from '../fields.ts'
+import { isObject } from '../../shared/fields.ts'
 
 /** An input prompt of VS Code, whose answer a text refers to. */
 export interface Input {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
-import { isObject, type JsonObject } from '../fields.ts'
-import { isNear } from '../near.ts'
+import { isObject, type JsonObject } from '../../shared/fields.ts'
+import { isNear } from '../../shared/near.ts'
 import {
   above,
   atLeast,
@@ -20,7 +20,7 @@ import {
   string,
   text,
   union,
-} from '../shapes.ts'
+} from '../../shared/shapes.ts'
 import type { GatewayDefinition, QuotaSubject, RuleAnnotation } from './definition.ts'
 import { findServerKey, listIgnoredServerKeys, SERVER_KEYS } from './server-key.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { CallContext } from 'foldout/catalog'
 import type { ServerConfig } from '../config/config.ts'
-import type { UseContext } from '../upstreams/uses.ts'
 
 /** Headers of a client that are passed on to a server. */
 export interface Forwarded {
@@ -9,10 +9,13 @@ export interface Forwarded {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The client of a call, with the headers of its request. */
+type Caller = { readonly [Key in 'peer' | 'client']?: CallContext[Key] | undefined }
+
 const SALT = randomUUID()
 
 /** The headers that a client sends for a server; undefined if it sends none. */
-export function readForwarded(server: ServerConfig, { peer, client }: UseContext): Forwarded | undefined {
+export function readForwarded(server: ServerConfig, { peer, client }: Caller): Forwarded | undefined {
   if (server.kind === 'stdio' || server.forwardHeaders.length === 0 || !peer?.headers) return undefined
   const { headers } = peer
   const sent = server.forwardHeaders.flatMap((name) => {

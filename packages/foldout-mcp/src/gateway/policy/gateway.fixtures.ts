@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { GatewayDefinition, ServerDefinition } from '../config/definition.ts'
-import type { GatewayEvent } from '../events.ts'
+import type { GatewayEvent } from '../model/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 

@@ -1,22 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Authorize } from 'foldout/mcp'
+import { ignore } from 'foldout/promises'
 import { UsageError, type AuditSettings, type GatewayConfig } from '../config/config.ts'
 import type { Variables } from '../config/variables.ts'
-import type { GatewayStore } from '../store/contract.ts'
-import { SWEEP_MS } from '../store/limits.ts'
-import { createRedactor } from '../traffic/redact.ts'
+import { createRedactor } from './secrets/redact.ts'
+import { PRUNE_MS } from './audit/limits.ts'
+import type { AuditStore } from './audit/audit-store.ts'
 import type { ApprovalStore } from './approvals/approval-store.ts'
 import { createApprovals, type Approvals } from './approvals/approvals.ts'
 import { openAuditFile } from './audit/audit-file.ts'
 import { openAuditLog, type AuditLog } from './audit/audit.ts'
+import type { QuotaStore } from './quotas/quota-store.ts'
 import { createQuotas, type Quotas } from './quotas/quotas.ts'
 import { checkToken, readTokens, type Token } from './tokens.ts'
-import { createRules, type Rules } from './rules.ts'
+import { createRules, type Rules } from './rules/rules.ts'
 import { findConfigSecrets } from './secrets/find-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
+/** Where a gateway keeps what users decide and clients do. */
+export interface PolicyStore {
+  readonly approvals: ApprovalStore
+  readonly quotas: QuotaStore
+  readonly audit: AuditStore | undefined
+}
+
 export interface PolicyOptions {
-  readonly store: GatewayStore
+  readonly store: PolicyStore
   /** The secrets to hide. May already contain some. */
   readonly secrets: Secrets
   readonly variables: Variables
@@ -96,9 +105,9 @@ export class Policy {
     if (!('keepDays' in settings)) return openAuditLog(openAuditFile(settings), createRedactor(this.secrets), onProblem)
     const { audit } = store
     if (!audit) throw new UsageError(NO_AUDIT_STORE)
-    const prune = (): void => void audit.prune(settings.keepDays).catch(() => undefined)
+    const prune = (): void => void ignore(audit.prune(settings.keepDays), 'it is tried again')
     prune()
-    this.#pruning = setInterval(prune, SWEEP_MS)
+    this.#pruning = setInterval(prune, PRUNE_MS)
     this.#pruning.unref()
     const target = { title: 'in the store', canRepeat: true, append: audit.append }
     return openAuditLog(target, createRedactor(this.secrets), onProblem)

@@ -1,9 +1,9 @@
 import type { CallResult, ToolContent } from 'foldout/catalog'
-import { isObject, isSmall } from '../fields.ts'
-import { FIRST_TOKENS, KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
-import { countLines } from './thread/lines.ts'
-import { cutToTokens, loadCounter, type CountTokens } from './tokens.ts'
-import { formatNumber } from '../fields.ts'
+import type * as resultsRoom from 'foldout/results'
+import { isObject, isSmall } from '../../shared/fields.ts'
+import { KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
+
+type ResultsRoom = typeof resultsRoom
 
 /** A text that was folded out of a result, as described to the model. */
 export interface TakenText {
@@ -28,13 +28,14 @@ const FOLDED = 'foldout/folded'
 export async function foldResult(result: CallResult, options: FoldOptions): Promise<CallResult> {
   const { limit, isChecked } = options
   if (result['resultType'] === 'input_required' || !mayExceed(result, limit)) return result
-  const count = await loadCounter()
-  const large = findLarge(result, limit, count)
+  // Loaded when something is first folded.
+  const room = await import('foldout/results')
+  const large = findLarge(result, limit, room)
   if (large.length === 0) return result
   const isRefused = isChecked && result.structuredContent !== undefined && result.isError !== true
   if (isRefused && Buffer.byteLength(JSON.stringify(result)) <= LARGEST_WHOLE_BYTES) return result
   const folded: Folded[] = []
-  for (const one of large) folded.push(await fold(one, options, count))
+  for (const one of large) folded.push(await fold(one, options, room))
   const shown = replaceTexts(result, folded)
   return isRefused ? { ...shown, isError: true } : shown
 }
@@ -62,12 +63,12 @@ export function mayExceed({ content, structuredContent }: CallResult, limit: num
 function findLarge(
   { content, structuredContent }: CallResult,
   limit: number,
-  count: CountTokens,
+  { countResultTokens }: ResultsRoom,
 ): readonly LargeText[] {
   const found: LargeText[] = []
   const texts = content.filter(({ type, text }) => type === 'text' && typeof text === 'string')
   const text = texts.map((piece) => piece['text']).join('\n')
-  const isLarge = (one: string): boolean => one.length > limit && count(one) > limit
+  const isLarge = (one: string): boolean => one.length > limit && countResultTokens(one) > limit
   const structured = isSmall(structuredContent, limit) ? undefined : JSON.stringify(structuredContent)
   const isTwice = structured !== undefined && texts.length === 1 && isSameJson(text, structuredContent, structured)
   if (structured !== undefined && isLarge(structured))
@@ -92,32 +93,18 @@ function getText(piece: ToolContent): string | undefined {
   return isObject(resource) && typeof resource['text'] === 'string' ? resource['text'] : undefined
 }
 
-async function fold(large: LargeText, { keep }: FoldOptions, count: CountTokens): Promise<Folded> {
+const LIFETIME = `It is kept for ${KEPT_MS / 60_000} minutes after each use.`
+
+async function fold(large: LargeText, { keep }: FoldOptions, room: ResultsRoom): Promise<Folded> {
   const { text } = large
-  const size = `${formatNumber(text.length)} characters, about ${formatNumber(count(text))} tokens`
-  const start = cutToTokens(text, FIRST_TOKENS, count)
   try {
     const { handle, outline } = await keep(text)
-    const what = outline === undefined ? describeLines(countLines(text)) : 'JSON'
-    const shape = outline === undefined ? [] : ['Its shape:', outline, '']
-    const ways = outline === undefined ? 'from and count (lines) or grep' : 'path, from and count (items) or grep'
-    const shown = [
-      `This result is folded: ${what}, ${size}. Read parts of it with read_result and result: '${handle}', plus ${ways}. It is kept for ${KEPT_MS / 60_000} minutes after each use.`,
-      '',
-      ...shape,
-      'It begins:',
-      start,
-    ]
-    return { ...large, handle, shown: shown.join('\n') }
+    return { ...large, handle, shown: room.describeFolded({ text, handle, outline, lifetime: LIFETIME }) }
   } catch (error) {
     const reason = (error as Error).message
-    const shown = `Only the beginning of this result is here: it has ${size}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${start}`
+    const shown = `Only the beginning of this result is here: it has ${room.describeSize(text)}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${room.cutToBeginning(text)}`
     return { ...large, handle: undefined, shown }
   }
-}
-
-function describeLines(lines: number): string {
-  return lines === 1 ? 'text on one line' : `text with ${formatNumber(lines)} lines`
 }
 
 /** Puts the notice in place of the first piece it replaces. */

@@ -3,7 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRunning } from '../surroundings.ts'
+import { ignore } from 'foldout/promises'
+import { isRunning } from '../../shared/surroundings.ts'
 import { KEPT_MS } from './limits.ts'
 
 /** The name says which process has the folder: its id, where that id counts, and when the process was started. */
@@ -25,13 +26,13 @@ export async function removeDeadFolders(): Promise<void> {
     const isHere = place === identifyPlace()
     const isAlive = isHere ? isSameProcess(Number(pid), start) : isRunning(Number(pid))
     if (isAlive || !(await isOwn(folder, isHere ? 0 : KEPT_MS))) continue
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    await ignore(rm(folder, { recursive: true, force: true }), 'the next gateway tries again')
   }
 }
 
 /** Whether a folder is private to this user, and was not changed for some time. */
 async function isOwn(folder: string, unchangedMs: number): Promise<boolean> {
-  const found = await lstat(folder).catch(() => undefined)
+  const found = await ignore(lstat(folder), 'another gateway has removed it')
   if (!found?.isDirectory() || Date.now() - found.mtimeMs < unchangedMs) return false
   const user = process.getuid?.()
   return user === undefined || (found.uid === user && (found.mode & 0o077) === 0)

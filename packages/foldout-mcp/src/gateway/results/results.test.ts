@@ -11,6 +11,8 @@ import {
   type Exposure,
   type RawTool,
 } from 'foldout/catalog'
+import { exposeThroughStages } from '../calls/pipeline.ts'
+import { createRequestScope } from '../calls/requests/request.fixtures.ts'
 import { KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT } from './limits.ts'
 import { Results } from './results.ts'
 import { ResultStore } from './store.ts'
@@ -36,7 +38,10 @@ function open(exposure: Exposure = all(), tool: Partial<RawTool> = {}, limit = L
     { name: 'get', description: 'Gets it.', source: 'one', call: async () => answer, ...tool },
   ])
   const view = results.createView(`preset-${++views}`, { getLimit: () => limit, getLeast: () => limit })
-  const exposed = view.expose(exposure).expose(catalog, { id: 'client', takesListChanges: true })
+  const exposed = exposeThroughStages(exposure, createRequestScope(view)).expose(catalog, {
+    id: 'client',
+    takesListChanges: true,
+  })
   const from = (id: string): CallContext => ({ client: { id, name: 'test', version: '1', principal: undefined } })
   return {
     async call(result, who = 'ada') {
@@ -339,7 +344,10 @@ describe('R57 attacks on folded results', () => {
     const { call, read } = open()
     const result = getHandle(await call(say(LINES.join('\n'))))
     const view = results.createView('', { getLimit: () => LIMIT, getLeast: () => LIMIT })
-    const exposed = view.expose(all()).expose(createCatalog([]), { id: 'c', takesListChanges: true })
+    const exposed = exposeThroughStages(all(), createRequestScope(view)).expose(createCatalog([]), {
+      id: 'c',
+      takesListChanges: true,
+    })
     await exposed.call('read_result', { result }, { signal: AbortSignal.abort() }).catch(() => undefined)
     expect((await read({ result, count: 1 })).isError).toBeUndefined()
   })

@@ -1,22 +1,20 @@
 import {
-  changeExposed,
   getListing,
   type CallClient,
   type CallContext,
   type CallResult,
   type CatalogEntry,
-  type Exposure,
+  type ListedTool,
 } from 'foldout/catalog'
+import { ignore } from 'foldout/promises'
 import type { ServerConfig } from '../config/config.ts'
-import type { JsonObject } from '../fields.ts'
+import type { JsonObject } from '../../shared/fields.ts'
 import { foldResult, mayExceed, type TakenText } from './fold.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
-import { createError, formatAnswer, LISTING, READ_RESULT, readArguments } from './read-result.ts'
+import { LISTING, createError } from './listing.ts'
 import type { SharedResults } from './shared.ts'
 import { ResultStore, type KeptResult, type ResultOwner } from './store.ts'
-import { outlineJson } from './thread/outline.ts'
 import { ReadingThreads } from './thread/threads.ts'
-import { loadCounter } from './tokens.ts'
 
 /** The places where a gateway keeps results. */
 interface ResultPlaces {
@@ -92,26 +90,14 @@ export class ViewResults {
     this.#places = places
   }
 
-  /** The same exposure, with large results folded, and with the tool that reads them. */
-  expose(exposure: Exposure): Exposure {
-    return {
-      ...exposure,
-      expose: (catalog, client) => {
-        const inner = exposure.expose(catalog, client)
-        const isFolding = (): boolean => this.#limits.getLeast() < Infinity
-        return changeExposed(inner, {
-          // First in the list, so that its position does not change when tools are added.
-          list: () => (isFolding() ? [LISTING, ...inner.list()] : inner.list()),
-          call: async (name, args, context) => {
-            if (name === READ_RESULT && isFolding()) return this.#read(args, context)
-            const result = await inner.call(name, args, context)
-            // Most results are small and skip all of this.
-            if (!mayExceed(result, this.#limits.getLeast())) return result
-            return this.#fold(result, name, inner.target(name, args)?.entry, context)
-          },
-        })
-      },
-    }
+  get isFolding(): boolean {
+    return this.#limits.getLeast() < Infinity
+  }
+
+  /** The tools that a client lists, with the one that reads results. It comes first, so that its position does not change when tools are added. */
+  list(tools: readonly ListedTool[]): readonly ListedTool[] {
+    if (!this.isFolding) return tools
+    return [LISTING, ...tools]
   }
 
   /** Folds the result of a task, which a client checks like that of a call. */
@@ -146,14 +132,17 @@ export class ViewResults {
     }
   }
 
-  async #fold(
+  /** Folds a result if it is large. The client checks it if it belongs to a tool that declares what it returns. */
+  async fold(
     result: CallResult,
-    name: string,
-    entry: CatalogEntry | undefined,
+    { tool, getEntry }: { readonly tool: string; readonly getEntry: () => CatalogEntry | undefined },
     context: CallContext,
   ): Promise<CallResult> {
+    // Most results are small and skip all of this.
+    if (!mayExceed(result, this.#limits.getLeast())) return result
+    const entry = getEntry()
     // A meta tool has no output schema, so the client checks nothing.
-    const { outputSchema } = entry?.name === name ? getListing(entry) : {}
+    const { outputSchema } = entry?.name === tool ? getListing(entry) : {}
     // Legacy clients are not told of other schemas.
     const isTold = context.peer?.era === 'modern' || outputSchema?.['type'] === 'object'
     return foldResult(result, {
@@ -182,7 +171,7 @@ export class ViewResults {
     const owner = this.#toOwner(client)
     const own = store.find(owner, handle)
     if (own) {
-      void shared?.renew(handle).catch(() => undefined)
+      if (shared) void ignore(shared.renew(handle), 'it is readable here for as long')
       return own
     }
     const missing = `There is no result '${handle.slice(0, 80)}' here. Results can be read for ${KEPT_MS / 60_000} minutes after each use. Call the tool again.`
@@ -206,21 +195,17 @@ export class ViewResults {
       const answer = await this.#places.threads.run(source, { type: 'outline' }, { reader })
       return 'outline' in answer ? answer.outline : undefined
     }
-    try {
-      return outlineJson(JSON.parse(source.text))
-    } catch {
-      return undefined
-    }
+    const { outlineText } = await import('foldout/results')
+    return outlineText(source.text)
   }
 
-  async #read(args: unknown, { client, signal }: CallContext): Promise<CallResult> {
-    const wanted = readArguments(args, Math.min(this.#limits.getLimit(undefined), FOLD_TOKENS))
+  /** Answers the tool that reads results. */
+  async read(args: unknown, { client, signal }: CallContext): Promise<CallResult> {
+    const { formatReading, readResultArguments } = await import('foldout/results')
+    const wanted = readResultArguments(args, Math.min(this.#limits.getLimit(undefined), FOLD_TOKENS))
     if ('fault' in wanted) return createError(wanted.fault)
     const kept = await this.#find(wanted.result, client)
     if (typeof kept === 'string') return createError(kept)
-    const { path, unit } = wanted.reading
-    if (!kept.isJson && (path !== undefined || unit === 'items'))
-      return createError('This result is text, not JSON. Read it with grep, or by lines or characters.')
     const answer = await this.#places.threads.run(
       kept.source,
       { type: 'read', reading: wanted.reading, isJson: kept.isJson },
@@ -228,7 +213,8 @@ export class ViewResults {
     )
     signal?.throwIfAborted()
     if ('outline' in answer) return createError('The result could not be read.')
-    return formatAnswer(answer, wanted.maxTokens, await loadCounter())
+    if ('fault' in answer) return createError(answer.fault)
+    return { content: [{ type: 'text', text: formatReading(answer, wanted.maxTokens) }] }
   }
 }
 

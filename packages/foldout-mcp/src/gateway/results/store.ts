@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ignore } from 'foldout/promises'
 import { createResultFolder, removeDeadFolders } from './folder.ts'
 import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES, SWEEP_AFTER_MS } from './limits.ts'
-import type { ResultSource } from './thread/reading.ts'
+import type { ResultSource } from './thread/job.ts'
 
 /** The owner of a result. */
 export interface ResultOwner {
@@ -30,6 +31,9 @@ interface Entry extends KeptResult {
   readonly bytes: number
   usedAt: number
 }
+
+/** Why a file that cannot be removed is ignored. */
+const LEFT = 'the next gateway removes it'
 
 /** Keeps folded results while they may be read: small ones in memory, others in this user's files. */
 export class ResultStore {
@@ -93,8 +97,8 @@ export class ResultStore {
     clearInterval(this.#timer)
     clearTimeout(this.#sweep)
     this.#entries.clear()
-    const folder = await this.#folder?.catch(() => undefined)
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    const folder = await (this.#folder && ignore(this.#folder, 'a folder that was not created needs no removal'))
+    if (folder !== undefined) await ignore(rm(folder, { recursive: true, force: true }), LEFT)
   }
 
   /** Removes the oldest results of those users who have the most, so that nobody loses theirs to others who keep more. */
@@ -133,7 +137,7 @@ export class ResultStore {
   #drop(entry: Entry): void {
     this.#entries.delete(entry.handle)
     this.#bytes -= entry.bytes
-    if ('file' in entry.source) void rm(entry.source.file, { force: true }).catch(() => undefined)
+    if ('file' in entry.source) void ignore(rm(entry.source.file, { force: true }), LEFT)
   }
 
   async #write(text: string): Promise<string> {
@@ -146,7 +150,7 @@ export class ResultStore {
       if (this.#isClosed) throw new Error('the gateway is closing')
       return file
     } catch (error) {
-      await rm(file, { force: true }).catch(() => undefined)
+      await ignore(rm(file, { force: true }), LEFT)
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { createCatalog, type RawTool } from 'foldout/catalog'
 import { describe, expect, it } from 'vitest'
-import { LISTING } from '../results/read-result.ts'
+import { LISTING } from '../results/listing.ts'
 import { compareExposures, computeCosts, findBreakEven } from './costs.ts'
 
 describe('R58 the break-even', () => {

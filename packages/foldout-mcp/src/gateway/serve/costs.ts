@@ -66,14 +66,16 @@ function countTool({ name, description, inputSchema }: ListedTool): number {
 }
 
 /**
- * Computes what each exposure would list and cost, with the tools that the gateway adds. Runs searches with the tools' own words, so
+ * Computes what each exposure would list and cost, with the tools and instructions that the gateway adds. Runs searches with the tools' own words, so
  * that their cost is measured, not assumed.
  */
 export async function compareExposures(
   catalog: Catalog,
   { total, tools }: CatalogCosts,
   added: readonly ListedTool[],
+  instructions = '',
 ): Promise<readonly ExposureCost[]> {
+  const ownInstructionTokens = estimatedTokens.count(instructions)
   const costs: ExposureCost[] = []
   const queries = pickQueries(catalog)
   for (const name of EXPOSURE_NAMES) {
@@ -81,7 +83,7 @@ export async function compareExposures(
       const exposure = await createExposure(name)
       exposure.check?.(catalog)
       const exposed = exposure.expose(catalog, { id: `cost-of-${name}`, takesListChanges: false })
-      costs.push(await measure(name, exposed, { catalog, total, tools, queries, added }))
+      costs.push(await measure(name, exposed, { catalog, total, tools, queries, added, ownInstructionTokens }))
       if ('close' in exposure && typeof exposure.close === 'function') exposure.close()
     } catch (error) {
       costs.push({ ...NOTHING, name, problem: (error as Error).message })
@@ -99,17 +101,21 @@ interface Measured {
   readonly tools: CatalogCosts['tools']
   readonly queries: readonly Sample[]
   readonly added: readonly ListedTool[]
+  /** Tokens of the instructions that the gateway adds for every exposure. */
+  readonly ownInstructionTokens: number
 }
 
 async function measure(name: ExposureName, exposed: ExposedCatalog, measured: Measured): Promise<ExposureCost> {
-  const { catalog, tools, added } = measured
+  const { catalog, tools, added, ownInstructionTokens } = measured
   const addedTokens = sum(added.map(countTool))
-  const total = measured.total + addedTokens
+  const total = measured.total + addedTokens + ownInstructionTokens
   const list = exposed.list()
   const isEverything =
     list.length === catalog.tools.length && !list.some((tool) => isUnknown(catalog.resolve(tool.name)))
-  const listTokens = isEverything ? total : addedTokens + sum(list.map((tool) => countListed(tool, catalog, tools)))
-  const instructionTokens = estimatedTokens.count(exposed.instructions)
+  const listTokens = isEverything
+    ? measured.total + addedTokens
+    : addedTokens + sum(list.map((tool) => countListed(tool, catalog, tools)))
+  const instructionTokens = estimatedTokens.count(exposed.instructions) + ownInstructionTokens
   const tokens = listTokens + instructionTokens
   const findTokens = isEverything ? 0 : await measureFinding(exposed, list, measured)
   return {

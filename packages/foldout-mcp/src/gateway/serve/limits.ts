@@ -1,11 +1,17 @@
-/** A server with more resource templates is taken to have every URI. Comparing all templates with all URIs would take too long. */
-export const MAX_COMPARED_TEMPLATES = 100
+/**
+ * How long the gateway's own part of the instructions may become by what servers say, in bytes. Some clients read 2,048 characters, and
+ * how to find tools comes first and takes up to 400.
+ */
+export const INSTRUCTIONS_BYTES = 1_640
 
-/** How much of the instructions of all servers clients get, in bytes. About 300 tokens. */
-export const ALL_INSTRUCTIONS_BYTES = 1_200
+/** How much the names of all servers may take, in bytes: about 60 names, or 200 tokens. */
+export const SERVER_NAMES_BYTES = 800
 
 /** How much of the instructions of one server clients get, in bytes. */
-export const INSTRUCTIONS_BYTES = 400
+export const SERVER_INSTRUCTIONS_BYTES = 400
+
+/** How much of them is read, in characters. */
+export const READ_CHARACTERS = 20_000
 
 /** With a smaller share of the bytes for each server, clients get no instructions of servers. */
 export const FEWEST_INSTRUCTIONS_BYTES = 80

@@ -124,10 +124,10 @@ describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in
     }
     const { url } = await create({ mcpServers, instructions: 'Mine.', presets: { few: { servers: ['c'] } } })
     const said = 'The servers say about their tools:\n'
-    const all = `Mine.\n\n${said}- a: Greet first.\n- c: Mind the gap.`
-    expect((await connect(url, mode)).getInstructions()?.startsWith(all)).toBe(true)
+    const all = `Servers: a, b, c.\n\nMine.\n\n${said}- a: Greet first.\n- c: Mind the gap.`
+    expect((await connect(url, mode)).getInstructions()?.endsWith(all)).toBe(true)
     const few = `Mine.\n\n${said}- c: Mind the gap.`
-    expect((await connect(`${url}/few`, mode)).getInstructions()?.startsWith(few)).toBe(true)
+    expect((await connect(`${url}/few`, mode)).getInstructions()?.endsWith(few)).toBe(true)
   })
 
   it('reads what a server links to from the same server', async () => {

@@ -1,6 +1,12 @@
 import type { BrokenTool, Catalog } from 'foldout/catalog'
-import { toVisible } from '../policy/visible.ts'
-import { ALL_INSTRUCTIONS_BYTES, FEWEST_INSTRUCTIONS_BYTES, INSTRUCTIONS_BYTES } from './limits.ts'
+import { toVisible } from '../../shared/visible.ts'
+import {
+  FEWEST_INSTRUCTIONS_BYTES,
+  INSTRUCTIONS_BYTES,
+  READ_CHARACTERS,
+  SERVER_INSTRUCTIONS_BYTES,
+  SERVER_NAMES_BYTES,
+} from './limits.ts'
 
 /** A server and what it says about its use, for models. */
 export interface InstructingServer {
@@ -9,21 +15,53 @@ export interface InstructingServer {
 }
 
 /**
- * The instructions of a gateway: the user's, and the beginning of what its servers say. A server's text is on one line that begins with
- * the server's name, so it cannot pass for the gateway's or for another server's. The same servers always give the same text.
+ * The instructions of a gateway: the names of its servers, the user's own text, and what the servers say. A server's text is on one
+ * line that begins with the server's name, so it cannot pass for the gateway's or for another server's. The same servers always give
+ * the same text. Clients cut instructions, and how to find tools comes before these.
  */
 export function formatInstructions(own: string | undefined, servers: readonly InstructingServer[]): string {
+  const before = [formatNames(servers), own].filter((part) => part).join('\n\n')
   const texts = servers.flatMap(({ name, instructions = '' }) => {
-    const text = toVisible(instructions.replaceAll(/\s+/g, ' ')).trim()
+    const text = toTellingText(instructions)
     return text === '' ? [] : [{ name, text }]
   })
-  const share = Math.min(INSTRUCTIONS_BYTES, Math.floor(ALL_INSTRUCTIONS_BYTES / texts.length))
+  const room = INSTRUCTIONS_BYTES - Buffer.byteLength(before) - Buffer.byteLength(SAID)
+  const names = texts.reduce((sum, { name }) => sum + Buffer.byteLength(name) + LINE_BYTES, 0)
+  const share = Math.min(SERVER_INSTRUCTIONS_BYTES, Math.floor((room - names) / texts.length))
+  if (texts.length === 0 || share < FEWEST_INSTRUCTIONS_BYTES) return before
   const lines = texts.map(({ name, text }) => `- ${name}: ${cut(text, share)}`)
-  const said =
-    lines.length === 0 || share < FEWEST_INSTRUCTIONS_BYTES
-      ? ''
-      : `The servers say about their tools:\n${lines.join('\n')}`
-  return [own, said].filter((part) => part).join('\n\n')
+  return [before, `${SAID}\n${lines.join('\n')}`].filter((part) => part).join('\n\n')
+}
+
+const SAID = 'The servers say about their tools:'
+/** What a line has beside the name and the text. */
+const LINE_BYTES = 10
+
+/** The names of all servers, so that a model knows what there is. One server needs no list. */
+function formatNames(servers: readonly InstructingServer[]): string {
+  if (servers.length < 2) return ''
+  let left = SERVER_NAMES_BYTES
+  const names = servers
+    .map(({ name }) => toVisible(name))
+    .toSorted()
+    .filter((name) => (left -= Buffer.byteLength(name) + 2) >= 0)
+  const more = servers.length - names.length
+  return `Servers: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+}
+
+/** A heading, a rule, or a paragraph about the text itself. */
+const EMPTY_LINE = /^(?:#{1,6}\s|[=*_-]{3,}$|\*\*[^*]+\*\*:?$|[\w -]{1,40}:$)/
+const ABOUT_ITSELF =
+  /^(?:audience|version|author|license|last updated|date|(?:this|the) (?:document|file|guide|text)|these instructions|follow (?:them|these))\b/i
+
+/** What a server says on one line, without headings and what it says about the text. All of it if nothing else is left. */
+function toTellingText(instructions: string): string {
+  const toLine = (text: string): string => toVisible(text.replaceAll(/\s+/g, ' ')).trim()
+  const lines = instructions.slice(0, READ_CHARACTERS).split('\n')
+  const telling = lines
+    .map((line) => line.trim())
+    .filter((line) => !EMPTY_LINE.test(line) && !ABOUT_ITSELF.test(line.replace(/^[*_>-]+\s*/, '')))
+  return toLine(telling.join(' ')) || toLine(lines.join(' '))
 }
 
 /** As many whole words of a text as have this many bytes. */

@@ -2,6 +2,7 @@ import {
   createCatalog,
   listModelNames,
   type BrokenTool,
+  type CallClient,
   type Catalog,
   type Encoder,
   type Exposure,
@@ -9,25 +10,29 @@ import {
 } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
+import { ignore } from 'foldout/promises'
 import type { GatewayConfig } from '../config/config.ts'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
-import { dropUndefined, hasParts } from '../fields.ts'
-import { logDeniedCalls, type DeniedCalls } from '../policy/denied-calls.ts'
-import { createGuard, listToolNames, toWho, type Guard } from '../policy/guard.ts'
-import { MAX_PROFILES } from '../policy/limits.ts'
+import { dropUndefined } from '../../shared/fields.ts'
+import type { CallScope, CallStage } from '../calls/call/call.ts'
+import { CallPipeline } from '../calls/pipeline.ts'
+import type { FailedServer, StartingServers } from '../calls/requests/request.ts'
+import { exposeThroughStages } from '../calls/pipeline.ts'
+import { createGuard, toWho, type Guard } from '../policy/guard.ts'
 import type { Policy } from '../policy/policy.ts'
-import { NOBODY, type Who } from '../policy/rules.ts'
-import type { GatewayServer } from '../server.ts'
+import { NOBODY, type Who } from '../policy/rules/rules.ts'
+import type { GatewayServer } from '../servers/server.ts'
 import type { ViewResults } from '../results/results.ts'
 import type { ConnectedClient } from '../upstreams/asking/outside.ts'
-import { getRequest, toClient, watchClients, watchTools, type OnTraffic } from '../traffic/traffic.ts'
+import { toClient, type OnTraffic } from '../traffic/traffic.ts'
 import { CurrentExposure } from './current-exposure.ts'
 import { createExposure } from './expose.ts'
-import { getPage, withPage } from './directory.ts'
-import { createFeatures, type ViewFeatures } from './features.ts'
-import { nameResources } from './links.ts'
+import { getPage, withPage } from './features/directory.ts'
+import { createFeatures, type ViewFeatures } from './features/features.ts'
+import { renameInResult } from './features/links.ts'
+import { createProfiles, createScope, type Profile, type Profiles } from './profiles.ts'
+import { includesServer, selectTools } from './select-tools.ts'
 import { createBrokenReport, formatInstructions } from './server-texts.ts'
-import { awaitTools, createScope, scopeClients, type FailedServer, type StartingServers } from './view-exposure.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -81,6 +86,8 @@ export interface ViewOptions extends ViewSettings, StartingServers {
   readonly name: string
   readonly onTraffic: OnTraffic | undefined
   readonly policy: Policy
+  /** The user's own stages of calls. */
+  readonly stages: readonly CallStage[]
   /** Says why there is no such task here. */
   readonly explainTask: (id: string) => Promise<string>
   /** Where the sessions of legacy clients are, if other gateways serve them too. */
@@ -112,10 +119,10 @@ class ServedView implements View {
   #settings: ViewSettings
 
   constructor(options: ViewOptions, exposure: Exposure) {
-    const { name, policy, onTraffic } = options
+    const { name, policy } = options
     this.#options = options
     this.#settings = options
-    this.#guard = createGuard(policy, name, onTraffic)
+    this.#guard = createGuard(policy, name)
     this.#current = new CurrentExposure(exposure)
     this.#toScoped = createScope(`view-${++lastView}`)
     this.#profiles = createProfiles(
@@ -128,13 +135,14 @@ class ServedView implements View {
 
   show(server: GatewayServer): void {
     const pages = getPages(server)
-    for (const { who, catalog, features } of this.#profiles.all()) {
+    for (const profile of this.#profiles.all()) {
+      const { who, catalog, features } = profile
       features.refresh()
       // The page's URI may now belong to another server.
       const others =
         pages.size === 0 ? [] : this.#getShown(who).filter((other) => other !== server && sharesPage(other, pages))
       for (const one of [server, ...others])
-        catalog.replace(one.name, this.#select(one, who, features), { description: describeServer(one) })
+        catalog.replace(one.name, this.#select(one, profile), { description: describeServer(one) })
     }
   }
 
@@ -171,8 +179,6 @@ class ServedView implements View {
       version,
       expose: this.#createExposure(),
       onError,
-      // Calls go to servers, and nobody here keeps a signal.
-      reuseSignals: true,
       get authorize() {
         return policy.authorize
       },
@@ -188,17 +194,24 @@ class ServedView implements View {
   }
 
   #createExposure(): Exposure {
-    const { name, policy, results, onTraffic, getServers } = this.#options
-    const awaited = awaitTools(results.expose(this.#current.exposure), {
-      ...this.#options,
-      listFailed: (client) => listFailed(this.#getShown(toWho(client ? { client } : {})), this.#options.listStarting()),
-      findHeld: (tool, client) => this.#findHeld(tool, toWho(client ? { client } : {})),
+    const { name, policy, results, onTraffic, isStarting, listStarting, untilStarted } = this.#options
+    const getWho = (client: CallClient | undefined): Who => toWho({ client })
+    return exposeThroughStages(this.#current.exposure, {
+      preset: name,
+      onTraffic,
+      results,
+      getAudit: () => policy.audit,
+      toScoped: this.#toScoped,
+      findDenied: (tool, client) => this.#findDenied(tool, getWho(client)),
+      servers: {
+        isStarting,
+        listStarting,
+        untilStarted,
+        listFailed: (client) => listFailed(this.#getShown(getWho(client)), listStarting()),
+        findHeld: (tool, client) => this.#findHeld(tool, getWho(client)),
+        listHeld: (client) => this.#listHeld(getWho(client)),
+      },
     })
-    const getTools: DeniedCalls['getTools'] = () =>
-      getServers().map((server) => [server, selectTools(this.#settings.preset, server)])
-    const getAudit = () => policy.audit
-    const logged = logDeniedCalls(awaited, { getAudit, preset: name, guard: this.#guard, getTools })
-    return watchClients(scopeClients(logged, this.#toScoped), name, onTraffic)
   }
 
   #createProfile(who: Who): Profile {
@@ -209,33 +222,66 @@ class ServedView implements View {
       fold: (result, server, client) => results.foldTask(result, server.name, client),
       onGone(client) {
         results.dropClient(client)
-        for (const server of getServers()) void server.release(client).catch(() => undefined)
+        for (const server of getServers()) void ignore(server.release(client), 'its processes end with the gateway')
       },
     })
+    const calls = new CallPipeline(this.#createScope(features), this.#options.stages)
     // A rule may allow a tool before another one denies the rest of its server.
     const servers = getServers()
-    const tools = servers.flatMap((server) => this.#select(server, who, features))
-    return { who, features, catalog: createViewCatalog(servers, tools, this.#options) }
+    const tools = servers.flatMap((server) => this.#select(server, { who, features, calls }))
+    return { who, features, calls, catalog: createViewCatalog(servers, tools, this.#options) }
+  }
+
+  #createScope(features: ViewFeatures): CallScope {
+    const { name, policy, onTraffic } = this.#options
+    return {
+      preset: name,
+      policy,
+      onTraffic,
+      nameResources: ({ name: called }, result) =>
+        renameInResult(result, (uri) => {
+          const server = this.#options.getServers().find((one) => one.name === called)
+          return server ? features.name(server, uri) : uri
+        }),
+    }
   }
 
   /** The tools of a server that a client may use. */
-  #select(server: GatewayServer, who: Who, features: ViewFeatures): readonly RawTool[] {
-    const { name, onTraffic } = this.#options
-    const tools = this.#guard.filter(server, selectTools(this.#settings.preset, server), who)
-    const watched = this.#guard.protect(server, watchTools(tools, name, onTraffic))
-    return watched.map((tool) => showTool(tool, server, features))
+  #select(server: GatewayServer, { who, features, calls }: Omit<Profile, 'catalog'>): readonly RawTool[] {
+    const tools = this.#guard.filter(server.name, selectTools(this.#settings.preset, server), who)
+    return tools.map((tool) => showPage(calls.toRawTool(server, tool), server, features))
+  }
+
+  /** Finds the denied tool that a client calls by this name, as `server/tool`. */
+  #findDenied(wanted: unknown, who: Who): string | undefined {
+    for (const server of this.#options.getServers()) {
+      const { name } = server
+      const tool = selectTools(this.#settings.preset, server).find(
+        ({ shown }) => shown.name === wanted || `${name}/${shown.name}` === wanted,
+      )
+      if (tool && this.#guard.denies(name, tool, who)) return `${name}/${tool.shown.name}`
+    }
+    return undefined
   }
 
   #findHeld(wanted: unknown, who: Who): string | undefined {
     for (const server of this.#options.getServers()) {
       const { name } = server
-      const held = this.#guard.filter(server, selectTools(this.#settings.preset, server, server.listHeld()), who)
-      const tool = held.find((one) =>
-        [one.name, `${name}/${one.name}`, ...listModelNames(name, one.name)].some((known) => known === wanted),
+      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.listHeld()), who)
+      const tool = held.find(({ shown }) =>
+        [shown.name, `${name}/${shown.name}`, ...listModelNames(name, shown.name)].some((known) => known === wanted),
       )
-      if (tool) return `${name}/${tool.name}`
+      if (tool) return `${name}/${tool.shown.name}`
     }
     return undefined
+  }
+
+  #listHeld(who: Who): readonly string[] {
+    return this.#options.getServers().flatMap((server) => {
+      const { name } = server
+      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.listHeld()), who)
+      return held.map(({ shown }) => `${name}/${shown.name}`)
+    })
   }
 
   /** Whether a client may use anything of a server. A preset or rule may deny every tool of a server that has nothing else. */
@@ -243,7 +289,7 @@ class ServedView implements View {
     if (!this.#getShown(who).includes(server)) return false
     const { capabilities } = server.snapshot ?? {}
     const isMore = !capabilities || 'resources' in capabilities || 'prompts' in capabilities
-    return isMore || this.#guard.filter(server, selectTools(this.#settings.preset, server), who).length > 0
+    return isMore || this.#guard.filter(server.name, selectTools(this.#settings.preset, server), who).length > 0
   }
 
   /** The servers whose resources and prompts a client may use. */
@@ -282,40 +328,11 @@ function createViewCatalog(
   // Embed the tools before the first search, which comes sooner or later.
   if (embed) catalog.ready().catch(onError)
   if (onTraffic)
-    catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: name, catalog, event, request: getRequest() }))
+    catalog.subscribe((event) => {
+      const request = 'request' in event ? event.request : undefined
+      onTraffic({ type: 'catalog', preset: name, catalog, event, request })
+    })
   return catalog
-}
-
-/** What is served to clients that the rules treat alike. */
-interface Profile {
-  /** One of these clients. */
-  readonly who: Who
-  readonly catalog: Catalog
-  readonly features: ViewFeatures
-}
-
-interface Profiles {
-  get(who: Who): Profile
-  all(): Iterable<Profile>
-}
-
-/** Keeps one value per set of clients that rules treat alike. Without such rules, there is one for all. */
-function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) => string): Profiles {
-  const made = new Map<string, Profile>()
-  return {
-    all: () => made.values(),
-    get(who) {
-      const profile = getProfile(who)
-      const known = made.get(profile)
-      if (known) return known
-      // Clients choose their own names, and must not be able to fill the memory with them.
-      if (made.size >= MAX_PROFILES)
-        throw new Error('The rules distinguish more kinds of clients than the gateway can serve.')
-      const one = create(who)
-      made.set(profile, one)
-      return one
-    },
-  }
 }
 
 /** The servers whose tools are not known, and will not be known soon. */
@@ -326,16 +343,11 @@ function listFailed(servers: readonly GatewayServer[], starting: readonly string
 }
 
 function getPages({ tools }: GatewayServer): ReadonlySet<string> {
-  return new Set(tools.flatMap(({ meta }) => getPage(meta) ?? []))
+  return new Set(tools.flatMap(({ shown }) => getPage(shown.meta) ?? []))
 }
 
 function sharesPage(server: GatewayServer, pages: ReadonlySet<string>): boolean {
   return [...getPages(server)].some((page) => pages.has(page))
-}
-
-/** A tool whose UI page and results have the URIs that clients use. */
-function showTool(tool: RawTool, server: GatewayServer, features: ViewFeatures): RawTool {
-  return nameResources(showPage(tool, server, features), (uri) => features.name(server, uri))
 }
 
 /** A tool whose UI page has the URI that clients use. */
@@ -348,31 +360,4 @@ function showPage(tool: RawTool, server: GatewayServer, { toSeen }: Pick<ViewFea
 
 function describeServer({ config, snapshot, name }: GatewayServer): string {
   return config.description ?? snapshot?.server.title ?? name
-}
-
-/** Whether a text matches a pattern in which `*` matches any text. */
-function matchesPattern(text: string, pattern: string): boolean {
-  return hasParts(text, pattern.split('*'))
-}
-
-/** Whether a preset includes a server. */
-export function includesServer({ servers = ['*'] }: PresetDefinition, name: string): boolean {
-  return servers.some((pattern) => matchesPattern(name, pattern))
-}
-
-/** The tools of a server that a preset shows. */
-function selectTools(
-  preset: PresetDefinition,
-  server: GatewayServer,
-  tools: readonly RawTool[] = server.tools,
-): readonly RawTool[] {
-  if (!includesServer(preset, server.name)) return []
-  const { include, exclude = [] } = preset
-  if (!include && exclude.length === 0) return tools
-  return tools.filter(({ name }) => {
-    const paths = listToolNames(server, name).map((one) => `${server.name}/${one}`)
-    const matches = (patterns: readonly string[]): boolean =>
-      patterns.some((pattern) => paths.some((path) => matchesPattern(path, pattern)))
-    return (!include || matches(include)) && !matches(exclude)
-  })
 }

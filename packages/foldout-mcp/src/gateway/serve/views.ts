@@ -1,5 +1,6 @@
 import type { ServedMcp } from 'foldout/mcp'
-import type { GatewayServer } from '../server.ts'
+import { ignore } from 'foldout/promises'
+import type { GatewayServer } from '../servers/server.ts'
 import type { ConnectedClient } from '../upstreams/asking/outside.ts'
 import type { View, ViewSettings } from './view.ts'
 
@@ -61,7 +62,11 @@ export class Views {
   async update(getSettings: (preset: string) => ViewSettings | undefined): Promise<void> {
     for (const [preset, view] of this.#views) {
       const settings = getSettings(preset)
-      if (settings) await view.then((made) => made.update(settings)).catch(() => undefined)
+      if (settings)
+        await ignore(
+          view.then((made) => made.update(settings)),
+          'who asked for the view knows the reason',
+        )
       else await this.#close(preset, view)
     }
   }
@@ -73,10 +78,13 @@ export class Views {
   async #close(preset: string, view: Promise<View>): Promise<void> {
     this.#views.delete(preset)
     this.#ready.delete(preset)
-    await view.then(({ served }) => served.close()).catch(() => undefined)
+    await ignore(
+      view.then(({ served }) => served.close()),
+      'a view that failed has nothing to close',
+    )
   }
 
   #forEach(work: (view: View) => void): void {
-    for (const view of this.#views.values()) void view.then(work).catch(() => undefined)
+    for (const view of this.#views.values()) void ignore(view.then(work), 'who asked for the view knows the reason')
   }
 }

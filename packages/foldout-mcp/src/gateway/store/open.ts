@@ -7,9 +7,9 @@ import { createApprovalFiles } from '../policy/approvals/approval-files.ts'
 import { createPinFiles } from '../policy/pins/pins.ts'
 import { createMemoryQuotas } from '../policy/quotas/quota-store.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
-import { getCacheFolder, getDataFolder } from '../surroundings.ts'
+import { getCacheFolder, getDataFolder } from '../../shared/surroundings.ts'
 import { createCatalogCache } from '../upstreams/catalog-cache.ts'
-import type { GatewayStore } from './contract.ts'
+import type { GatewayStore } from './contract/gateway-store.ts'
 
 /** The settings of a shared store, with variables filled in. */
 export interface StoreSettings {

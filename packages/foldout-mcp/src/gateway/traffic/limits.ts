@@ -1,11 +1,3 @@
-/**
- * The longest arguments and queries that a recording of traffic keeps, in characters of JSON. Longer ones are left out.
- */
-export const MAX_RECORDED_CHARACTERS = 65_536
-
-/** The deepest arguments that a recording of traffic keeps. Deeper ones are left out. */
-export const MAX_RECORDED_DEPTH = 64
-
 /** How many characters of a traffic recording may wait for the disk before recording stops. */
 export const MAX_WAITING_CHARACTERS = 16 * 1_024 * 1_024
 

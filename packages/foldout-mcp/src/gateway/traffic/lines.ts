@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { estimatedTokens } from 'foldout'
 import { getListing, isUnknown, type CallResult, type Catalog, type CatalogEntry } from 'foldout/catalog'
-import { MAX_AUDIT_NAME } from '../policy/limits.ts'
+import { MAX_AUDIT_NAME } from '../policy/audit/limits.ts'
 import { MAX_COUNTED_CHARACTERS, MAX_MESSAGE_CHARACTERS } from './limits.ts'
 import type { AnswerSize, RecordedTraffic } from './recording.ts'
-import type { Redactor } from './redact.ts'
+import type { Redactor } from '../policy/secrets/redact.ts'
 import type { Traffic } from './traffic.ts'
 
 type Of<Type extends Traffic['type']> = Extract<Traffic, { type: Type }>

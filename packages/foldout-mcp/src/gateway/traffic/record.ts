@@ -5,7 +5,7 @@ import { UsageError } from '../config/config.ts'
 import { MAX_WAITING_CHARACTERS } from './limits.ts'
 import { TrafficLines } from './lines.ts'
 import type { TrafficLine } from './recording.ts'
-import type { Redactor } from './redact.ts'
+import type { Redactor } from '../policy/secrets/redact.ts'
 import type { OnTraffic } from './traffic.ts'
 
 /** Writes traffic to a file, one line of JSON per client action. */

@@ -3,7 +3,7 @@ import type { CatalogRecording } from 'foldout/catalog'
 import * as v from 'valibot'
 import { UsageError } from '../config/config.ts'
 import { requireFile } from '../config/text-file.ts'
-import { atLeast, boolean, list, number, object, oneOf, read, record, string } from '../shapes.ts'
+import { atLeast, boolean, list, number, object, oneOf, read, record, string } from '../../shared/shapes.ts'
 
 /** `run` tells the gateways apart that write to one file, or wrote to it one after the other. */
 const common = {

@@ -9,7 +9,7 @@ import { createGateway } from '../gateway.ts'
 import { TrafficLines } from './lines.ts'
 import { createSecrets } from '../policy/secrets/secrets.ts'
 import type { RecordedTraffic } from './recording.ts'
-import { createRedactor } from './redact.ts'
+import { createRedactor } from '../policy/secrets/redact.ts'
 
 const SERVER = join(import.meta.dirname, '../server.fixtures.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-watched-'))

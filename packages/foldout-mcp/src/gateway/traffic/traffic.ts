@@ -1,15 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  changeExposed,
-  type CallClient,
-  type CallContext,
-  type CallResult,
-  type Catalog,
-  type CatalogEvent,
-  type ExposedCatalog,
-  type Exposure,
-  type RawTool,
-} from 'foldout/catalog'
+import type { CallClient, CallResult, Catalog, CatalogEvent } from 'foldout/catalog'
 
 /**
  * What clients do: they list, search and call tools. Arguments and results are unredacted.
@@ -83,82 +72,10 @@ export type Traffic =
 
 export type OnTraffic = (traffic: Traffic) => void
 
-/** The call of a client that is being answered. Clients call at the same time, and what happens must not be taken for another's. */
-const answering = new AsyncLocalStorage<number>()
-let lastRequest = 0
-
-/** The call of a client in which something happens; undefined if it is not part of one. */
-export function getRequest(): number | undefined {
-  return answering.getStore()
-}
-
-/** Lets somebody watch the calls of clients. */
-export function watchClients(exposure: Exposure, preset: string, onTraffic: OnTraffic | undefined): Exposure {
-  if (!onTraffic) return exposure
-  return {
-    ...exposure,
-    expose(catalog, reader) {
-      const inner = exposure.expose(catalog, reader)
-      const call: ExposedCatalog['call'] = (tool, args, context) => {
-        const request = ++lastRequest
-        const common = { type: 'answer', preset, request, ...toClient(context.client, reader.id), tool } as const
-        return answering.run(request, async () => {
-          const start = performance.now()
-          let result: CallResult | undefined
-          try {
-            result = await inner.call(tool, args, context)
-            return result
-          } finally {
-            const durationMs = Math.round(performance.now() - start)
-            onTraffic({ ...common, arguments: args, result, isError: isFailure(result), durationMs })
-          }
-        })
-      }
-      return changeExposed(inner, { call })
-    },
-  }
-}
-
 /** A client as traffic names it. */
 export function toClient(
   client: CallClient | undefined,
   id = client?.id ?? '',
 ): { readonly client: string; readonly name: string | undefined; readonly user: string | undefined } {
   return { client: id, name: client?.name, user: client?.principal }
-}
-
-/** Wraps tools so that their calls can be watched. */
-export function watchTools(
-  tools: readonly RawTool[],
-  preset: string,
-  onTraffic: OnTraffic | undefined,
-): readonly RawTool[] {
-  if (!onTraffic) return tools
-  return tools.map((tool) => {
-    const { call, name, source, annotations } = tool
-    if (!call) return tool
-    const common = {
-      type: 'call',
-      preset,
-      tool: source === undefined ? name : `${source}/${name}`,
-      isReadOnly: annotations?.readOnlyHint === true,
-    } as const
-    return {
-      ...tool,
-      async call(args: Readonly<Record<string, unknown>>, context: CallContext) {
-        const request = getRequest()
-        let result: CallResult | undefined
-        try {
-          result = await call(args, context)
-          return result
-        } finally {
-          onTraffic({ ...common, arguments: args, result, isError: isFailure(result), request })
-        }
-      },
-    }
-  })
-}
-
-function isFailure(result: CallResult | undefined): boolean {
-  return result === undefined || result.isError === true
 }

@@ -7,7 +7,7 @@ import type { ServerConfig } from '../config/config.ts'
 import type { ServerDefinition } from '../config/definition.ts'
 import { readDefinition } from '../config/read-config.ts'
 import { createCatalogCache, type CatalogCache } from './catalog-cache.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot } from '../model/snapshot.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const disk = vi.hoisted(() => ({ isFull: false }))
@@ -155,4 +155,18 @@ describe('R54 the values of variables', () => {
     await openCache().write(readServer(kinds.env('few')), snapshot('echo'))
     expect((await openCache().read(readServer(kinds.env('many'))))?.savedAt).toBeGreaterThan(0)
   })
+})
+
+it('R54 a cache that cannot be written is told once for all servers, and again after it worked', async () => {
+  const problems: string[] = []
+  const cache = openCache({}, problems)
+  const servers = ['b', 'c', 'd'].map((command) => readServer({ command }))
+  disk.isFull = true
+  for (const server of servers) expect(await cache.write(server, snapshot('x'))).toBe(false)
+  expect(problems).toEqual(["The tools of 'a' cannot be cached: ENOSPC: no space left on device, write"])
+  disk.isFull = false
+  expect(await cache.write(servers[0]!, snapshot('x'))).toBe(true)
+  disk.isFull = true
+  await cache.write(servers[1]!, snapshot('x'))
+  expect(problems).toHaveLength(2)
 })

@@ -1,13 +1,14 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ignore } from 'foldout/promises'
 import { retryIfInUse } from '../../system/in-use.ts'
 import type { HttpServer, ServerConfig } from '../config/config.ts'
 import { fillServer, type FilledServer } from '../config/fill-server.ts'
-import { isObject } from '../fields.ts'
-import { createFile, isCode, readJson, replaceFile } from '../policy/files.ts'
+import { isObject } from '../../shared/fields.ts'
+import { createFile, isCode, readJson, replaceFile } from '../../shared/files.ts'
 import { MAX_CACHE_BYTES, MAX_MARK_BYTES } from './limits.ts'
-import { hashSnapshot, type Snapshot } from './snapshot.ts'
+import { hashSnapshot, type Snapshot } from '../model/snapshot.ts'
 
 /** A cached snapshot. */
 export interface CachedSnapshot {
@@ -50,6 +51,8 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
   const toFile = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.json`)
   const toMark = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.failed`)
   const hashValues = createValueHash(env, keyFile)
+  /** The codes of what is wrong with writing, each told once until it works again. */
+  const reported = new Set<string>()
   return {
     async read(server) {
       const file = toFile(server)
@@ -77,16 +80,20 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
         // A concurrent reader sees the old file or the new one, never half of one.
         await retryIfInUse(() => rename(draft, file))
         await rm(toMark(server), { force: true })
+        reported.clear()
         return true
       } catch (error) {
-        await rm(draft, { force: true }).catch(() => undefined)
-        onProblem(`The tools of '${server.name}' cannot be cached: ${(error as Error).message}`)
+        await ignore(rm(draft, { force: true }), 'the first error is the one to tell')
+        const { code = '', message } = error as NodeJS.ErrnoException
+        // A read-only folder or a full disk says the same of every server.
+        if (!reported.has(code)) onProblem(`The tools of '${server.name}' cannot be cached: ${message}`)
+        reported.add(code)
         return false
       }
     },
     async hasFailed(server) {
       // A mark that cannot be read costs a few seconds of waiting.
-      const mark = await readJson(toMark(server), MAX_MARK_BYTES).catch(() => undefined)
+      const mark = await ignore(readJson(toMark(server), MAX_MARK_BYTES), 'waiting a few seconds is no harm')
       return isObject(mark) && mark['values'] === (await hashValues(server))
     },
     async noteFailure(server) {

@@ -1,29 +1,26 @@
+import { ignore, untilAborted } from 'foldout/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
-import { toolsFromMcp } from 'foldout/mcp'
-import type { SignIns } from '../auth/sign-in.ts'
-import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../fields.ts'
-import { hideEnd } from '../policy/secrets/cut.ts'
-import { CUT_MARGIN } from '../policy/limits.ts'
+import { connectToMcp, toolsFromMcp, type McpLoss, type McpSession, type McpTransport } from 'foldout/mcp'
+import type { FilledHttpServer, FilledServer, FilledStdioServer } from '../config/fill-server.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import type { Secrets } from '../policy/secrets/secrets.ts'
-import { describeFailure, hasNoSuchAddress, toSlowError } from './failures/failures.ts'
+import { Complaint } from './failures/complaint.ts'
+import { describeFailure, hasNoSuchAddress, isHttpAnswer, toSlowError } from './failures/failures.ts'
 import type { ChildTransport } from './process/child-transport.ts'
-import { createHttpTransport, endSession, type HttpOptions, type Loss } from './http/transport.ts'
-import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
+import { connectByHttp, type Authorizations } from './http/transport.ts'
 import { Announcements, NO_LISTS, readLists, type Lists } from './lists.ts'
-import { Abandoned } from './asking/abandoned.ts'
+
 import { answerServer, type Answering } from './asking/questions.ts'
 import type { ProcessGuard } from './process/process-guard.ts'
-import { toDefinition, type Snapshot } from './snapshot.ts'
+import { toDefinition, type Snapshot } from '../model/snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { Load } from './uses.ts'
-import { watchTransport } from './asking/watch-transport.ts'
+import { Abandoned, watchTransport } from './asking/watch-transport.ts'
 
 /** A connected server. */
 export interface Connection {
-  readonly client: Client
+  readonly session: McpSession
   /** The current tools, by the server's own names. */
   readonly tools: ReadonlyMap<string, RawTool>
   readonly snapshot: Snapshot
@@ -31,7 +28,7 @@ export interface Connection {
   readonly subscriptions: Subscriptions
   /** Resolves when the connection has ended, by whichever side. */
   readonly closed: Promise<void>
-  /** The end of what the server wrote to standard error. */
+  /** What the server wrote to standard error: what it says about a failure, and its end. */
   getComplaint(): string
   /** How the server has ended, as far as that is known. */
   getEnding(): string | undefined
@@ -53,12 +50,12 @@ export interface ConnectionOptions extends Answering {
   /** The protocol that the server is known to speak. */
   readonly era: Snapshot['era'] | undefined
   readonly guard: ProcessGuard
-  readonly signIns: SignIns
+  readonly signIns: Authorizations
   readonly secrets: Pick<Secrets, 'hide' | 'hideIn'>
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
   /** Called when the server over HTTP is gone, or has forgotten the connection. It may be called more than once. */
-  readonly onLost: (connection: Connection, loss: Loss) => void
+  readonly onLost: (connection: Connection, loss: McpLoss) => void
   readonly onError: (error: unknown) => void
   /** Called with the server's notifications, except for changed lists. */
   readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void
@@ -70,7 +67,7 @@ export async function openConnection(server: FilledServer, options: ConnectionOp
   const signal = AbortSignal.any([options.signal, timeout])
   const attempt = createAttempt(server, { ...options, signal })
   try {
-    return await untilAborted(attempt.open(), signal)
+    return await untilAborted(signal, () => attempt.open())
   } catch (error) {
     // Read before this side closes the connection.
     const ending = attempt.getEnding()
@@ -93,94 +90,81 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   const { version, timeoutMs, signal, era } = options
   const ended = new AbortController()
   const abandoned = new Abandoned()
-  let transport: Transport | undefined
-  let complaint = ''
+  let transport: McpTransport | undefined
+  let child: ChildTransport | undefined
+  const complaint = new Complaint(options.secrets.hide)
   let isClosed = false
   let opened: Connection | undefined
-  const hear = (text: string): void => {
-    complaint = `${complaint}${text}`.slice(-KEPT_STDERR_CHARACTERS - CUT_MARGIN)
-  }
   const close = async (): Promise<void> => {
     isClosed = true
     ended.abort()
-    if (transport) await endSession(transport)
-    await transport?.close().catch(() => undefined)
+    if (transport) await ignore(transport.close(), 'it is closed already')
   }
-  // Redact before cutting, because half a secret would not be recognized.
-  const getComplaint = (): string =>
-    hideEnd(complaint, KEPT_STDERR_CHARACTERS, options.secrets.hide)
-      .trim()
-      .split('\n')
-      .slice(-KEPT_STDERR_LINES)
-      .join('\n')
-  const getEnding = (): string | undefined => (isChild(transport) ? transport.getEnding() : undefined)
-  const hasGarbage = (): boolean => isChild(transport) && transport.hasGarbage()
+  const getComplaint = (): string => complaint.toText()
+  const getEnding = (): string | undefined => child?.getEnding()
+  const hasGarbage = (): boolean => child?.hasGarbage() === true
 
-  async function connectAs(mode: 'auto' | 'legacy', target = server): Promise<Client> {
-    const { Client } = await import('@modelcontextprotocol/client')
+  async function connectAs(era: 'auto' | 'legacy', target = server): Promise<McpSession> {
     const { guard, signIns, secrets } = options
     const isOpen = (): boolean => opened !== undefined && !isClosed
-    const onLost = (loss: Loss): void => opened && options.onLost(opened, loss)
-    const raw = await createTransport(target, { guard, signIns, isOpen, onLost }, hear)
-    const created = watchTransport(raw, { secrets, abandoned })
-    if (isClosed) throw new Error('It was closed before it could connect.')
-    transport = created
-    const client = new Client(
-      { name: 'foldout', version },
-      { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
-    )
-    client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
-      answerServer(options, method, params ?? {}, mcpReq.signal)
-    await client.connect(created, { timeout: timeoutMs, signal })
-    return client
+    const onLost = (loss: McpLoss): void => opened && options.onLost(opened, loss)
+    const onStderr = (text: string): void => complaint.hear(text)
+    if (target.kind === 'stdio') child = await createChild(target, { guard, onStderr })
+    const raw = target.kind === 'stdio' ? child : connectByHttp(target, { signIns, isOpen, onLost })
+    if (isClosed || !raw) throw new Error('It was closed before it could connect.')
+    transport = watchTransport(raw, { secrets, abandoned })
+    return connectToMcp(transport, {
+      name: 'foldout',
+      version,
+      capabilities: CAPABILITIES,
+      era,
+      timeoutMs,
+      signal,
+      async onRequest(method, params, asking = ended.signal) {
+        // Questions of a modern server are answered by the client behind the call, or not at all.
+        if (opened?.snapshot.era === 'modern') throw new Error('The call has no client that can be asked.')
+        return answerServer(options, method, params, asking)
+      },
+    })
   }
-  async function connect(): Promise<Client> {
-    if (server.kind !== 'stdio')
-      return connectByHttp(server, async (target) => {
-        await transport?.close()
-        return connectAs('auto', target)
-      })
+  async function connect(): Promise<McpSession> {
+    if (server.kind !== 'stdio') return connectToEither(server, (target) => connectAs('auto', target))
     if (era === 'modern') return connectAs('auto')
     try {
       // Nearly all servers over stdio support the older handshake, and trying the newer one first would start them twice.
       return await connectAs('legacy')
     } catch (error) {
-      if (!(await isRefusal(error))) throw error
-      await transport?.close()
+      if (!isRefusal(error)) throw error
       return connectAs('auto')
     }
   }
   async function open(): Promise<Connection> {
-    const client = await connect()
+    const session = await connect()
     const forget = options.callers.watch(abandoned)
-    const closed = new Promise<void>((resolve) => {
-      Object.assign(client, {
-        onclose() {
-          forget()
-          ended.abort()
-          resolve()
-        },
-      } satisfies Partial<Client>)
-    })
+    const closed = (async () => {
+      await session.closed
+      forget()
+      ended.abort()
+    })()
     const parts = { ...options, closed, getComplaint, getEnding, close, abandoned, ended: ended.signal }
-    opened = await listAll(client, server.name, parts)
+    opened = await listAll(session, server.name, parts)
     return opened
   }
   return { open, getComplaint, getEnding, hasGarbage, close }
 }
 
 /** Many configurations have the address of a server of the older transport, and do not say so. */
-async function connectByHttp(
+async function connectToEither(
   server: FilledHttpServer,
-  connect: (target: FilledHttpServer) => Promise<Client>,
-): Promise<Client> {
+  connect: (target: FilledHttpServer) => Promise<McpSession>,
+): Promise<McpSession> {
   try {
     return await connect(server)
   } catch (error) {
     if (server.kind === 'sse' || !hasNoSuchAddress(error)) throw error
-    const { SseError } = await import('@modelcontextprotocol/client')
     return await connect({ ...server, kind: 'sse' }).catch((second: unknown) => {
-      throw second instanceof SseError ? error : second
+      // The server does not have the older transport, and its first answer says more.
+      throw isHttpAnswer(second) ? error : second
     })
   }
 }
@@ -194,7 +178,7 @@ interface ListedParts
 }
 
 /** Lists everything that a connected server has, and follows its changes. */
-async function listAll(client: Client, server: string, parts: ListedParts): Promise<Connection> {
+async function listAll(session: McpSession, server: string, parts: ListedParts): Promise<Connection> {
   const { closed, getComplaint, getEnding, close, abandoned, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   /** Also those that cannot be called, because the catalog reports what is wrong with them. */
@@ -214,23 +198,23 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     const methods = [...announced]
     announced.clear()
     const before = lists
-    lists = await readLists(client, ended, onError)
+    lists = await readLists(session, ended, onError)
     parts.onChange(connection)
     // If the list has changed, each view tells its clients, unless they see the same.
     for (const method of methods) if (isSameList(method, before, lists)) announcements.add(method)
   })
-  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+  session.onNotification((method, params) => {
     if (LIST_CHANGES.has(method)) {
       announced.add(method)
       refreshLists()
     }
     // The handlers below list the tools again. Clients are notified if the list they see has changed.
     else if (method !== TOOLS_CHANGED) parts.onNotification(method, params)
-  }
+  })
   // Before the lists are read, so that no change is missed.
-  const subscriptions = await openSubscriptions(client, { signal: ended, onError, onGap: refreshLists })
+  const subscriptions = await openSubscriptions(session, { signal: ended, onError, onGap: refreshLists })
   const connection: Connection = {
-    client,
+    session,
     subscriptions,
     closed,
     getComplaint,
@@ -242,15 +226,15 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
       return tools
     },
     get snapshot() {
-      return takeSnapshot(client, listed, lists)
+      return takeSnapshot(session, listed, lists)
     },
   }
   const [first, others] = await Promise.all([
-    toolsFromMcp(client, {
+    toolsFromMcp(session, {
       server,
       timeoutMs: parts.callTimeoutMs,
       // Large results are folded, and errors are no exception.
-      maxErrorCharacters: Infinity,
+      maxErrorCharacters: Number.MAX_SAFE_INTEGER,
       signal: ended,
       onError,
       onChange(now) {
@@ -258,7 +242,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
         parts.onChange(connection)
       },
     }),
-    readLists(client, ended, onError),
+    readLists(session, ended, onError),
   ])
   take(first)
   lists = others
@@ -303,7 +287,7 @@ function createRefresh(work: () => Promise<void>): () => void {
     while (isWanted) {
       isWanted = false
       // The error has been reported already.
-      await work().catch(() => undefined)
+      await ignore(work(), 'the error has been reported already')
     }
     isRunning = false
   }
@@ -313,53 +297,31 @@ function createRefresh(work: () => Promise<void>): () => void {
   }
 }
 
-function takeSnapshot(client: Client, tools: readonly RawTool[], lists: Lists): Snapshot {
-  const { name, version, title } = client.getServerVersion() ?? {}
+function takeSnapshot({ server, era }: McpSession, tools: readonly RawTool[], lists: Lists): Snapshot {
+  const [name, version, title] = ['name', 'version', 'title'].map((field) => {
+    const value = server.info[field]
+    return typeof value === 'string' ? value : undefined
+  })
   return {
     server: dropUndefined({ name, version, title }),
-    capabilities: { ...client.getServerCapabilities() },
-    instructions: client.getInstructions(),
-    era: client.getProtocolEra?.() === 'modern' ? 'modern' : 'legacy',
+    capabilities: { ...server.capabilities },
+    instructions: server.instructions,
+    era,
     tools: tools.map(toDefinition),
     ...lists,
   }
 }
 
-/** Whether the server answered and refused: it may support only the newer protocol. */
-async function isRefusal(error: unknown): Promise<boolean> {
-  const { ProtocolError, UnsupportedProtocolVersionError } = await import('@modelcontextprotocol/client')
-  return error instanceof ProtocolError || error instanceof UnsupportedProtocolVersionError
+/** Whether the server answered and refused: it may support only the newer protocol. An aborted signal has a number, too. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ProtocolError' && 'code' in error && typeof error.code === 'number'
 }
 
-function isChild(transport: Transport | undefined): transport is ChildTransport {
-  return transport !== undefined && 'getEnding' in transport
-}
-
-async function createTransport(
-  server: FilledServer,
-  { guard, ...http }: Pick<ConnectionOptions, 'guard'> & HttpOptions,
-  onStderr: (text: string) => void,
-): Promise<Transport> {
-  if (server.kind !== 'stdio') return createHttpTransport(server, http)
-  // Loaded with the first server, because it is half of what a gateway that answers from its cache would load.
-  const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
+/** Loaded with the first server, because a gateway that answers from its cache needs none. */
+async function createChild(
+  server: FilledStdioServer,
+  options: ConstructorParameters<typeof ChildTransport>[1],
+): Promise<ChildTransport> {
   const { ChildTransport } = await import('./process/child-transport.ts')
-  return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
-}
-
-/** Stops waiting on abort, because some code waits without observing a signal. */
-export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  let stop: (() => void) | undefined
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    if (stop) signal.removeEventListener('abort', stop)
-    // It may still reject after the wait is over.
-    work.catch(() => {})
-  }
+  return new ChildTransport(server, options)
 }

@@ -1,7 +1,6 @@
-import type { Client } from '@modelcontextprotocol/client'
-import { requestFromMcp } from 'foldout/mcp'
+import type { McpSession } from 'foldout/mcp'
 import { ANNOUNCE_MS, MAX_LISTED, MAX_LISTED_BYTES, MAX_PAGES } from './limits.ts'
-import type { Listed } from './snapshot.ts'
+import type { Listed } from '../model/snapshot.ts'
 
 /** What a server has besides tools. */
 export interface Lists {
@@ -14,15 +13,15 @@ export const NO_LISTS: Lists = { resources: [], templates: [], prompts: [] }
 
 /** Everything that a server lists besides tools. A list that fails is empty, so that the others still work. */
 export async function readLists(
-  client: Client,
+  session: McpSession,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<Lists> {
-  const { resources, prompts } = client.getServerCapabilities() ?? {}
+  const { resources, prompts } = session.server.capabilities
   const read = async (isThere: boolean, method: string, field: string): Promise<readonly Listed[]> => {
     if (!isThere) return []
     try {
-      return await readPages(client, method, field, signal)
+      return await readPages(session, method, field, signal)
     } catch (error) {
       signal.throwIfAborted()
       // Templates are optional, and some servers do not know the request for them.
@@ -45,7 +44,7 @@ function describeFailure(method: string, error: unknown): Error {
 }
 
 async function readPages(
-  client: Client,
+  session: McpSession,
   method: string,
   field: string,
   signal: AbortSignal,
@@ -54,7 +53,7 @@ async function readPages(
   const cursors = new Set<string>()
   let bytes = 0
   for (let cursor: string | undefined; ;) {
-    const page = await requestFromMcp(client, method, cursor === undefined ? {} : { cursor }, { signal })
+    const page = await session.request(method, cursor === undefined ? {} : { cursor }, { signal })
     const items: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
     for (const item of items) {
       if (!isListed(item)) continue

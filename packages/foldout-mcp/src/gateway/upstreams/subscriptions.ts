@@ -1,13 +1,14 @@
+import { ignore } from 'foldout/promises'
 import type { CallContext } from 'foldout/catalog'
-import { DEFAULT_LEVEL, isSevere } from './callers.ts'
-import type { Snapshot } from './snapshot.ts'
+import { DEFAULT_LEVEL, isSevere } from './asking/callers.ts'
+import type { Snapshot } from '../model/snapshot.ts'
 import type { UpstreamPool } from './upstream-pool.ts'
 import type { UseContext } from './uses.ts'
-import type { Client, McpSubscription } from '@modelcontextprotocol/client'
-import { requestFromMcp } from 'foldout/mcp'
+import type { McpSession, McpSubscription } from 'foldout/mcp'
+import { isObject } from '../../shared/fields.ts'
 import type { Connection } from './connection.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
-import { pause } from './pause.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './failures/limits.ts'
+import { pause } from './failures/pause.ts'
 
 /** A connection's subscriptions at its server. */
 export interface Subscriptions {
@@ -25,43 +26,43 @@ export interface SubscriptionOptions {
 }
 
 /** Subscribes to changes of a server's lists, and of resources on request. */
-export async function openSubscriptions(client: Client, options: SubscriptionOptions): Promise<Subscriptions> {
-  if (client.getProtocolEra() !== 'modern') return new LegacySubscriptions(client)
-  const subscriptions = new ModernSubscriptions(client, options)
+export async function openSubscriptions(session: McpSession, options: SubscriptionOptions): Promise<Subscriptions> {
+  if (session.era === 'legacy') return new LegacySubscriptions(session)
+  const subscriptions = new ModernSubscriptions(session, options)
   await subscriptions.open()
   return subscriptions
 }
 
 /** Legacy servers announce list changes without a subscription. */
 class LegacySubscriptions implements Subscriptions {
-  readonly #client: Client
+  readonly #session: McpSession
   readonly #uris = new Set<string>()
 
-  constructor(client: Client) {
-    this.#client = client
+  constructor(session: McpSession) {
+    this.#session = session
   }
 
   async watch(uri: string): Promise<void> {
     if (this.#uris.has(uri)) return
-    await requestFromMcp(this.#client, 'resources/subscribe', { uri })
+    await this.#session.request('resources/subscribe', { uri })
     this.#uris.add(uri)
   }
 
   async unwatch(uri: string): Promise<void> {
-    if (this.#uris.delete(uri)) await requestFromMcp(this.#client, 'resources/unsubscribe', { uri })
+    if (this.#uris.delete(uri)) await this.#session.request('resources/unsubscribe', { uri })
   }
 }
 
 /** Modern servers get one request with all subscriptions, and a new one whenever they change. */
 class ModernSubscriptions implements Subscriptions {
-  readonly #client: Client
+  readonly #session: McpSession
   readonly #options: SubscriptionOptions
   readonly #uris = new Set<string>()
   #current: McpSubscription | undefined
   #last: Promise<void> = Promise.resolve()
 
-  constructor(client: Client, options: SubscriptionOptions) {
-    this.#client = client
+  constructor(session: McpSession, options: SubscriptionOptions) {
+    this.#session = session
     this.#options = options
   }
 
@@ -83,23 +84,23 @@ class ModernSubscriptions implements Subscriptions {
   /** Runs one after the other, so that the last request has the latest subscriptions. */
   #listen(): Promise<void> {
     const next = this.#last.then(() => this.#replace())
-    this.#last = next.catch(() => undefined)
+    this.#last = ignore(next, 'the caller is told')
     return next
   }
 
   async #replace(): Promise<void> {
     const { signal } = this.#options
-    const { resources, prompts } = this.#client.getServerCapabilities() ?? {}
+    const { resources, prompts } = this.#session.server.capabilities
     const filter = {
-      ...(resources?.listChanged ? { resourcesListChanged: true as const } : {}),
-      ...(prompts?.listChanged ? { promptsListChanged: true as const } : {}),
+      ...(hasChanges(resources) ? { resourcesListChanged: true } : {}),
+      ...(hasChanges(prompts) ? { promptsListChanged: true } : {}),
       ...(this.#uris.size > 0 ? { resourceSubscriptions: [...this.#uris] } : {}),
     }
     const before = this.#current
     this.#current = undefined
     // Open the new one first, so that nothing is missed in between.
     if (Object.keys(filter).length > 0 && !signal.aborted) {
-      const opened = await this.#client.listen(filter, { signal })
+      const opened = await this.#session.listen(filter, { signal })
       this.#current = opened
       void opened.closed.then(() => this.#recover(opened))
     }
@@ -120,6 +121,11 @@ class ModernSubscriptions implements Subscriptions {
       }
     }
   }
+}
+
+/** Whether a server announces changes of a list. */
+function hasChanges(capability: unknown): boolean {
+  return isObject(capability) && Boolean(capability['listChanged'])
 }
 
 /** What clients want to hear from a server: changes of resources, and logs. Every new connection to the server is told. */
@@ -148,11 +154,12 @@ export class WantedNews {
   }
 
   /** Tells a connection, before anything else uses it. */
-  async tell({ client, snapshot, subscriptions }: Connection): Promise<void> {
-    for (const uri of this.#watched.keys()) await subscriptions.watch(uri).catch(() => undefined)
+  async tell({ session, snapshot, subscriptions }: Connection): Promise<void> {
+    for (const uri of this.#watched.keys())
+      await ignore(subscriptions.watch(uri), 'the other resources are still watched')
     const level = this.logLevel
     if (level === undefined || snapshot.era === 'modern' || !('logging' in snapshot.capabilities)) return
-    await requestFromMcp(client, 'logging/setLevel', { level })
+    await session.request('logging/setLevel', { level })
   }
 }
 
@@ -182,15 +189,15 @@ export class LogLevels {
 
   /**
    * Makes a legacy server log at the level a tool's caller wants. Other clients do not get the extra messages. A legacy client that has
-   * set no level gets what the server logs by default, unless the server was told a level. Undefined if there is nothing to wait for.
+   * set no level gets what the server logs by default, unless the server was told a level.
    */
-  want({ era, logLevel }: NonNullable<CallContext['peer']>): Promise<void> | undefined {
+  async want({ era, logLevel }: NonNullable<CallContext['peer']>): Promise<void> {
     const told = this.#wanted.logLevel
     const isDefault = era === 'legacy' && logLevel === undefined && told !== undefined
-    if (!isDefault && logLevel === undefined) return undefined
+    if (!isDefault && logLevel === undefined) return
     const level = logLevel ?? DEFAULT_LEVEL
     const snapshot = this.#getSnapshot()
-    if (snapshot?.era === 'modern' || !('logging' in (snapshot?.capabilities ?? {}))) return undefined
-    return told !== undefined && isSevere(level, told) ? undefined : this.set(level)
+    if (snapshot?.era === 'modern' || !('logging' in (snapshot?.capabilities ?? {}))) return
+    if (told === undefined || !isSevere(level, told)) await this.set(level)
   }
 }

@@ -4,30 +4,14 @@ import type { SecretOrigin, Secrets } from '../policy/secrets/secrets.ts'
 import type { HeldPost } from './asking/held-post.ts'
 import type { ConnectedClient } from './asking/outside.ts'
 import type { Connection, ConnectionOptions } from './connection.ts'
-import type { Snapshot } from './snapshot.ts'
-
-/**
- * Whether a server runs, and why not.
- *
- * @example
- * const isBroken = (state: UpstreamState): boolean => state.type === 'failed'
- */
-export type UpstreamState =
-  | { readonly type: 'stopped' }
-  | { readonly type: 'starting' }
-  | { readonly type: 'running'; readonly calls: number }
-  | {
-      readonly type: 'failed'
-      readonly reason: string
-      readonly retryAt: number
-      /** Whether the server only needs a sign-in to work. */
-      readonly needsSignIn?: true
-    }
+import type { UpstreamState } from '../model/server-state.ts'
+import type { Snapshot } from '../model/snapshot.ts'
+import type { JsonObject } from '../../shared/fields.ts'
 
 /** A call to send to a server. */
 export interface ToolCall {
   readonly tool: string
-  readonly args: Readonly<Record<string, unknown>>
+  readonly args: JsonObject
   /** Says why the call must not be sent, given the tool as the running server defines it. */
   check(tool: RawTool): string | undefined
 }

@@ -60,13 +60,9 @@ export class UpstreamPool {
     return this.#get(SHARED, undefined)
   }
 
-  /** Finds the process that serves a caller. Returns a promise only if the caller has to be asked for its folder. */
-  find(context: UseContext): Upstream | Promise<Upstream> {
-    return this.#isByRoot ? this.#findByRoot(context) : this.#findOwn(context, undefined)
-  }
-
-  async #findByRoot(context: UseContext): Promise<Upstream> {
-    return this.#findOwn(context, await this.#findRoot(context))
+  /** Finds the process that serves a caller, who may have to be asked for its folder. */
+  async find(context: UseContext): Promise<Upstream> {
+    return this.#findOwn(context, this.#isByRoot ? await this.#findRoot(context) : undefined)
   }
 
   #findOwn(context: UseContext, root: string | undefined): Upstream {

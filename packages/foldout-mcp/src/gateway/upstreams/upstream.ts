@@ -1,21 +1,24 @@
+import { untilAborted } from 'foldout/promises'
 import type { CallContext, CallResult } from 'foldout/catalog'
-import { getRefusal } from 'foldout/mcp'
+import { getRefusal, type McpLoss } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { isObject } from '../fields.ts'
+import { isObject } from '../../shared/fields.ts'
 import { fillServer } from '../config/fill-server.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
 import { Backoff, createPauseError, Restorer, type Failure } from './failures/backoff.ts'
-import { openConnection, untilAborted, type Connection } from './connection.ts'
+import { openConnection, type Connection } from './connection.ts'
 import { UpstreamError } from './failures/failures.ts'
 import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
-import { hasNotRun, type Loss } from './http/transport.ts'
-import type { Ask } from './callers.ts'
+import { hasNotRun } from './http/transport.ts'
+import type { Ask } from './asking/callers.ts'
 import { HeldCalls, NOT_HELD, toHeldKey } from './asking/held-calls.ts'
 import { OutsideQuestions } from './asking/outside.ts'
 import { askOutside, Roots } from './asking/roots.ts'
-import type { ToolCall, UpstreamOptions, UpstreamState } from './upstream-options.ts'
+import type { ToolCall } from './upstream-options.ts'
+import type { UpstreamState } from '../model/server-state.ts'
+import type { UpstreamOptions } from './upstream-options.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
 
 /**
@@ -166,7 +169,7 @@ export class Upstream {
     connection.load.whenUnused(() => void connection.close())
   }
 
-  #lose(connection: Connection, { reason, isDown }: Loss): void {
+  #lose(connection: Connection, { reason, isDown }: McpLoss): void {
     if (this.#running !== connection) return
     this.#replace(connection)
     // A server that has only forgotten the session works.
@@ -242,7 +245,7 @@ export class Upstream {
       return this.#runOn(connection, work)
     }
     const turn = this.#uses.run(run, context)
-    return signal ? untilAborted(turn, signal) : turn
+    return untilAborted(signal, () => turn)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Ask } from './callers.ts'
-import { MAX_HELD, MAX_HELD_EACH } from './limits.ts'
+import type { Ask } from './asking/callers.ts'
+import { MAX_HELD, MAX_HELD_EACH } from './asking/limits.ts'
 import { IdleTimer, Uses } from './uses.ts'
 
 describe('questions that wait for answers', () => {

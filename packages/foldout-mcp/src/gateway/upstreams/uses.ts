@@ -1,6 +1,7 @@
 import type { CallContext } from 'foldout/catalog'
-import { Callers, type Ask, type Caller } from './callers.ts'
-import { MAX_HELD, MAX_HELD_EACH } from './limits.ts'
+import { ignore } from 'foldout/promises'
+import { Callers, type Ask, type Caller } from './asking/callers.ts'
+import { MAX_HELD, MAX_HELD_EACH } from './asking/limits.ts'
 import { Turns } from './turns.ts'
 
 /** The client that a use is for. */
@@ -75,7 +76,9 @@ export class Uses {
       waiting: 0,
       era: peer?.era,
       logLevel: peer?.logLevel,
-      notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
+      notify: (method, params) => {
+        if (peer) void ignore(peer.notify(method, params), 'the client has gone')
+      },
     }
     const leave = isOwn ? undefined : this.callers.add(caller)
     return () => {

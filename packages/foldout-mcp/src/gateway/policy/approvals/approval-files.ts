@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../../config/config.ts'
-import { number, object, read as readShape, string } from '../../shapes.ts'
-import { createFile, isCode, readJson, replaceFile, takeFile } from '../files.ts'
-import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from '../limits.ts'
+import { number, object, read as readShape, string } from '../../../shared/shapes.ts'
+import { createFile, isCode, readJson, replaceFile, takeFile } from '../../../shared/files.ts'
+import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from './limits.ts'
 import {
   APPROVAL_ID,
   describeUnknown,
@@ -45,9 +46,9 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
 
   /** Ignores and removes a file that is damaged or has expired. */
   async function read(file: string): Promise<WaitingCall | undefined> {
-    const { data } = readShape(schema, await readJson(file, MAX_FILE_BYTES).catch(() => undefined))
+    const { data } = readShape(schema, await ignore(readJson(file, MAX_FILE_BYTES), 'a damaged file is removed below'))
     if (data && data.expiresAt > now()) return data
-    await rm(file, { force: true }).catch(() => undefined)
+    await ignore(rm(file, { force: true }), 'it stays without effect')
     return undefined
   }
   async function list(): Promise<readonly WaitingCall[]> {

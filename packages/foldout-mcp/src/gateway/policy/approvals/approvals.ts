@@ -1,10 +1,10 @@
 import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
-import { isObject } from '../../fields.ts'
+import { dropUndefined, isObject } from '../../../shared/fields.ts'
 import { ROUND_STATE, type ApprovalStore, type Round } from './approval-store.ts'
-import { hashJson } from '../hash.ts'
-import { APPROVAL_MS, MAX_ROUND_CHARACTERS } from '../limits.ts'
+import { hashJson } from '../../../shared/hash.ts'
+import { APPROVAL_MS, MAX_ROUND_CHARACTERS } from './limits.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { showInvisible } from '../visible.ts'
+import { showInvisible } from '../../../shared/visible.ts'
 import { showArguments } from './show-arguments.ts'
 
 /** A call that the user has to approve. */
@@ -124,18 +124,18 @@ class CallApprovals implements Approvals {
   async #noteForUser(binding: string, request: ApprovalRequest, context: CallContext): Promise<CallResult> {
     const id = getId(binding)
     const { client } = context
+    const name = client?.name
     const { preset, tool, reason } = request
     const shown = showArguments(request.arguments, this.#secrets)
     if (shown === undefined) return refuse(request, TOO_MANY)
     const call = {
       id,
       binding,
-      ...(client?.name === undefined ? {} : { client: showInvisible(this.#secrets.hide(client.name)) }),
-      ...(client?.principal === undefined ? {} : { user: client.principal }),
+      ...dropUndefined({ client: name && showInvisible(this.#secrets.hide(name)), user: client?.principal }),
       preset,
       tool,
       arguments: shown,
-      ...(reason === undefined ? {} : { reason }),
+      ...dropUndefined({ reason }),
     }
     const asked = await this.#store.ask(call, identifyAsker(context))
     const because = reason === undefined ? '' : ` ${reason}`

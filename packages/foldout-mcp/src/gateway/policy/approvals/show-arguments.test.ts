@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_SHOWN_CHARACTERS, MAX_SHOWN_CUT_CHARACTERS } from '../limits.ts'
+import { MAX_SHOWN_CHARACTERS, MAX_SHOWN_CUT_CHARACTERS } from './limits.ts'
 import { createSecrets } from '../secrets/secrets.ts'
 import { showArguments } from './show-arguments.ts'
 

@@ -1,7 +1,7 @@
-import { isObject } from '../../fields.ts'
-import { MAX_SHOWN_CHARACTERS, MAX_SHOWN_CUT_CHARACTERS } from '../limits.ts'
+import { isObject } from '../../../shared/fields.ts'
+import { MAX_SHOWN_CHARACTERS, MAX_SHOWN_CUT_CHARACTERS } from './limits.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { showInvisible } from '../visible.ts'
+import { showInvisible } from '../../../shared/visible.ts'
 
 /** How much of each value is shown. */
 interface Cut {

@@ -1,9 +1,10 @@
 import { createReadStream, existsSync, renameSync } from 'node:fs'
 import { appendFile, chmod, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { ignore } from 'foldout/promises'
 import { retryIfInUse } from '../../../system/in-use.ts'
 import { UsageError } from '../../config/config.ts'
-import { hasParts, isObject } from '../../fields.ts'
+import { hasParts, isObject } from '../../../shared/fields.ts'
 import type { AuditTarget } from './audit.ts'
 import type { AuditEntry, AuditFilter, AuditPage, AuditSearch } from './audit-store.ts'
 
@@ -42,17 +43,17 @@ export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditS
 
 /** Takes an existing log away from other users. */
 async function makePrivate(file: string): Promise<void> {
-  const found = await stat(file).catch(() => undefined)
+  const found = await ignore(stat(file), 'there is no log yet')
   // A file of another user keeps its permissions, and is written if they allow it.
-  if (found?.isFile() && (found.mode & 0o077) !== 0) await chmod(file, 0o600).catch(() => undefined)
+  if (found?.isFile() && (found.mode & 0o077) !== 0) await ignore(chmod(file, 0o600), "it is another user's")
 }
 
 /** Whether the gateway that wrote the file before was ended in the middle of a line, or its disk was full. */
 async function endsInHalfLine(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined)
+  const found = await ignore(stat(file), 'there is no log yet')
   if (!found?.isFile() || found.size === 0) return false
   // A log that cannot be read may still be written.
-  const handle = await open(file, 'r').catch(() => undefined)
+  const handle = await ignore(open(file, 'r'), 'it may still be written')
   if (!handle) return false
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, found.size - 1)
@@ -67,11 +68,11 @@ async function append({ file, maxBytes, keep }: AuditFileSettings, text: string)
   await mkdir(dirname(file), { recursive: true })
   // Only the user may read the log.
   await retryIfInUse(() => appendFile(file, text, { mode: 0o600 }))
-  if (await isFull({ file, maxBytes })) await rotate({ file, maxBytes, keep }).catch(() => undefined)
+  if (await isFull({ file, maxBytes })) await ignore(rotate({ file, maxBytes, keep }), 'the next call tries again')
 }
 
 async function isFull({ file, maxBytes }: Pick<AuditFileSettings, 'file' | 'maxBytes'>): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined)
+  const found = await ignore(stat(file), 'there is no log yet')
   return found !== undefined && found.size >= maxBytes
 }
 

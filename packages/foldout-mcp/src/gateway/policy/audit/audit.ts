@@ -1,7 +1,9 @@
+import { dropUndefined } from '../../../shared/fields.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redactor } from '../../traffic/redact.ts'
-import { AUDIT_RETRY_MS, MAX_AUDIT_ARGUMENTS, MAX_AUDIT_NAME, MAX_AUDIT_TEXT, MAX_AUDIT_WAITING } from '../limits.ts'
+import { ignore } from 'foldout/promises'
+import type { Redactor } from '../secrets/redact.ts'
+import { AUDIT_RETRY_MS, MAX_AUDIT_ARGUMENTS, MAX_AUDIT_NAME, MAX_AUDIT_TEXT, MAX_AUDIT_WAITING } from './limits.ts'
 import type { AuditEntry, AuditOutcome } from './audit-store.ts'
 
 /** One call of a tool. */
@@ -105,7 +107,10 @@ class WaitingLog implements AuditLog {
           this.#onProblem(`The audit log ${this.#target.title} cannot be written: ${(error as Error).message}`)
         this.#isBroken = true
         if (!this.#target.canRepeat || this.#closing.signal.aborted) return false
-        await sleep(AUDIT_RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined)
+        await ignore(
+          sleep(AUDIT_RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }),
+          'closing ends the wait',
+        )
       }
     }
   }
@@ -116,8 +121,7 @@ function toEntry({ arguments: args, client, ...call }: AuditedCall, redactor: Re
     at: new Date().toISOString(),
     client: client && {
       id: client.id,
-      ...(client.name === undefined ? {} : { name: redactor.redactStart(client.name, MAX_AUDIT_NAME) }),
-      ...(client.user === undefined ? {} : { user: client.user }),
+      ...dropUndefined({ name: client.name && redactor.redactStart(client.name, MAX_AUDIT_NAME), user: client.user }),
     },
     ...call,
     arguments: redactor.redactJson(new Cutter(redactor).cut(args)).value,

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { runCommand } from '../../../cli/main.ts'
 import type { GatewayDefinition } from '../../config/definition.ts'
 import type { Gateway } from '../../gateway.ts'
-import type { ToolDefinition } from '../../upstreams/snapshot.ts'
+import type { ToolDefinition } from '../../model/snapshot.ts'
 import { compareDefinitions } from '../../../cli/policy/pins.ts'
 import { createApprovalFiles } from '../approvals/approval-files.ts'
 import { createSite, getText, serveTools, type Site } from '../gateway.fixtures.ts'
@@ -107,6 +107,10 @@ describe('R56 pinned definitions', () => {
     expect(await call('read')).toBe(held)
     expect(await call('use_tool', { name: 'read', arguments: {} })).toBe(held)
     expect(await call('use_tool', { name: 'notes/read', arguments: {} })).toBe(held)
+    expect(await call('search_tools', { query: 'read my notes' })).toContain(
+      `Not searched, because their definitions are new or have changed and wait for the user's approval: notes/read. To use one, ask the user to run "foldout pins".`,
+    )
+    expect(await call('search_tools', { query: 'grow a tree' })).not.toContain('Not searched')
     expect(await call('use_tool', { name: 'grow', arguments: {} })).toContain("Tool 'grow' not found.")
     expect(await call('use_tool', { name: 'other', arguments: {} })).toContain("Tool 'other' not found.")
   })

@@ -2,13 +2,14 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../../config/config.ts'
-import { isObject } from '../../fields.ts'
-import type { ToolDefinition } from '../../upstreams/snapshot.ts'
-import { list, object, parse, custom, read, string } from '../../shapes.ts'
-import { createFile, readJson, replaceFile, takeFile } from '../files.ts'
-import { hashJson, hashText } from '../hash.ts'
-import { MAX_PIN_BYTES } from '../limits.ts'
+import { isObject } from '../../../shared/fields.ts'
+import type { ToolDefinition } from '../../model/snapshot.ts'
+import { list, object, parse, custom, read, string } from '../../../shared/shapes.ts'
+import { createFile, readJson, replaceFile, takeFile } from '../../../shared/files.ts'
+import { hashJson, hashText } from '../../../shared/hash.ts'
+import { MAX_PIN_BYTES } from './limits.ts'
 
 const FORMAT = 1
 
@@ -124,7 +125,7 @@ class StoredPins implements PinStore {
 
   async list(): Promise<readonly Pin[]> {
     const ids = (await this.#storage.list('pin')).filter((id) => !id.endsWith(USERS))
-    const pins = await Promise.all(ids.map((id) => this.read(id).catch(() => undefined)))
+    const pins = await Promise.all(ids.map((id) => ignore(this.read(id), DAMAGED)))
     return pins.filter((pin) => pin !== undefined).sort((one, other) => (one.server < other.server ? -1 : 1))
   }
 
@@ -154,7 +155,7 @@ class StoredPins implements PinStore {
   async #findUnapproved(id: string): Promise<readonly Unapproved[]> {
     const seen = await this.#readDefinitions(id, 'seen')
     if (!seen) return []
-    const pin = await this.read(id).catch(() => undefined)
+    const pin = await ignore(this.read(id), DAMAGED)
     const hashes = new Map(pin?.tools)
     const shared = id.endsWith(USERS) ? await this.#readAccepted(id.slice(0, -USERS.length)) : []
     const accepted = new Map([...shared, ...(await this.#readAccepted(id))])
@@ -167,7 +168,7 @@ class StoredPins implements PinStore {
 
   /** The accepted definitions by name, without those that someone else put there. */
   async #readAccepted(id: string): Promise<ReadonlyMap<string, ToolDefinition>> {
-    const hashes = new Map((await this.read(id).catch(() => undefined))?.tools)
+    const hashes = new Map((await ignore(this.read(id), DAMAGED))?.tools)
     const { tools = [] } = (await this.#readDefinitions(id, 'pinned')) ?? {}
     return new Map(tools.filter((tool) => hashes.get(tool.name) === hashJson(tool)).map((tool) => [tool.name, tool]))
   }
@@ -175,7 +176,7 @@ class StoredPins implements PinStore {
   /** Accepts definitions on top of those that are accepted already. */
   async #accept(id: string, accepted: readonly Unapproved[]): Promise<void> {
     await this.#storage.change(id, async () => {
-      const pin = await this.read(id).catch(() => undefined)
+      const pin = await ignore(this.read(id), DAMAGED)
       const known = await this.#readDefinitions(id, 'pinned')
       const server = pin?.server ?? accepted[0]?.server ?? ''
       const added = accepted.map(({ after }) => after)
@@ -189,11 +190,14 @@ class StoredPins implements PinStore {
   }
 
   async #readDefinitions(id: string, part: 'pinned' | 'seen'): Promise<Definitions | undefined> {
-    return read(definitionsSchema, await this.#storage.read(id, part).catch(() => undefined)).data
+    return read(definitionsSchema, await ignore(this.#storage.read(id, part), DAMAGED)).data
   }
 }
 
 const USERS = '-users'
+
+/** Why an unreadable pin is ignored. */
+const DAMAGED = 'what cannot be read is not accepted'
 
 /** The id of the definitions that a server shows to single users. */
 export function toUserPin(server: string): string {

@@ -1,7 +1,7 @@
 import type { PinMode } from '../../config/definition.ts'
-import type { GatewayEvent } from '../../events.ts'
-import type { ToolDefinition } from '../../upstreams/snapshot.ts'
-import { hashText } from '../hash.ts'
+import type { GatewayEvent } from '../../model/events.ts'
+import type { ToolDefinition } from '../../model/snapshot.ts'
+import { hashText } from '../../../shared/hash.ts'
 import { createPin, hashTools, type Pin, type PinStore } from './pins.ts'
 import { UserPins } from './user-pins.ts'
 

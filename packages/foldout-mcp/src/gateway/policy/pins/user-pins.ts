@@ -1,5 +1,6 @@
-import type { ToolDefinition } from '../../upstreams/snapshot.ts'
-import { hashJson } from '../hash.ts'
+import { ignore } from 'foldout/promises'
+import type { ToolDefinition } from '../../model/snapshot.ts'
+import { hashJson } from '../../../shared/hash.ts'
 import { toUserPin, type PinStore } from './pins.ts'
 
 export interface UserPinsOptions {
@@ -32,7 +33,7 @@ export class UserPins {
 
   /** Reads what the user has accepted. If it cannot be read, nothing counts as accepted. */
   async load(): Promise<void> {
-    const pin = await this.#options.store.read(this.#id).catch(() => undefined)
+    const pin = await ignore(this.#options.store.read(this.#id), 'nothing counts as accepted then')
     this.#accepted = new Map(pin?.tools)
   }
 

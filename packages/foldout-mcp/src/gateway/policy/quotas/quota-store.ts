@@ -1,4 +1,4 @@
-import { MAX_BUCKETS } from '../limits.ts'
+import { MAX_BUCKETS } from './limits.ts'
 
 /** A token bucket: each call takes one token, and the bucket refills steadily. */
 export interface Bucket {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { QuotaDefinition } from '../../config/definition.ts'
 import { createSite, getText, serveTools, type Site } from '../gateway.fixtures.ts'
-import type { ToolFacts, Who } from '../rules.ts'
+import type { ToolFacts, Who } from '../rules/rules.ts'
 import { createQuotas } from './quotas.ts'
 import { createMemoryQuotas, type QuotaStore } from './quota-store.ts'
 

@@ -1,7 +1,7 @@
 import type { QuotaDefinition, QuotaSubject } from '../../config/definition.ts'
-import { hashJson } from '../hash.ts'
-import { AHEAD_MS, MAX_BUCKETS } from '../limits.ts'
-import { compileSelector, toList, type Selector, type ToolFacts, type Who } from '../rules.ts'
+import { hashJson } from '../../../shared/hash.ts'
+import { AHEAD_MS, MAX_BUCKETS } from './limits.ts'
+import { compileSelector, toList, type Selector, type ToolFacts, type Who } from '../rules/rules.ts'
 import { Allotment } from './allotment.ts'
 import type { Bucket, QuotaStore } from './quota-store.ts'
 

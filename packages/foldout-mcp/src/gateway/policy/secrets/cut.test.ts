@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hideEnd, hideStart } from './cut.ts'
-import { CUT_MARGIN } from '../limits.ts'
+import { CUT_MARGIN } from './limits.ts'
 import { createSecrets } from './secrets.ts'
 
 const SECRET = 'secret-0123456789-abcdefghijklmnopqrstuvwxyz'

@@ -1,5 +1,5 @@
-import { HIDDEN } from '../../../clients/redact.ts'
-import { CUT_MARGIN } from '../limits.ts'
+import { HIDDEN } from '../../../shared/secret-text.ts'
+import { CUT_MARGIN } from './limits.ts'
 
 /**
  * The start of a text without secrets, also without the first half of one that the cut would leave. Of a long text, only a little

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseEnv } from 'node:util'
-import { SECRET_NAME } from '../../../clients/redact.ts'
+import { SECRET_NAME } from '../../../shared/secret-text.ts'
 import type { GatewayConfig, ServerAuth, ServerConfig } from '../../config/config.ts'
 import type { FilledServer } from '../../config/fill-server.ts'
 import { fillVariables, listVariables, type Variables } from '../../config/variables.ts'
-import { MAX_ENV_FILE_BYTES } from '../limits.ts'
+import { MAX_ENV_FILE_BYTES } from './limits.ts'
 
 /** Harmless values that often appear where secrets do. */
 const ORDINARY: ReadonlySet<string> = new Set(

@@ -1,6 +1,6 @@
-import { HIDDEN } from '../../../clients/redact.ts'
-import { isObject } from '../../fields.ts'
-import { MAX_LATE_SECRETS, MIN_SECRET_LENGTH } from '../limits.ts'
+import { HIDDEN } from '../../../shared/secret-text.ts'
+import { isObject } from '../../../shared/fields.ts'
+import { MAX_LATE_SECRETS, MIN_SECRET_LENGTH } from './limits.ts'
 import { Needles, type Range } from './needles.ts'
 
 /** Where a secret was learned. What clients can send must not displace anything else. */

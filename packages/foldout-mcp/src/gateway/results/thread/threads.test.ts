@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import type { ReadingJob, ResultSource } from './reading.ts'
+import type { ReadingJob, ResultSource } from './job.ts'
 import { ReadingThreads } from './threads.ts'
 
 let threads: ReadingThreads

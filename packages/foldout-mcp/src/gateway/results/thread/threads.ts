@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import pLimit from 'p-limit'
-import { MOST_READING, READING_MEMORY_MB, READING_MS, THREAD_IDLE_MS } from '../limits.ts'
-import type { ReadingJob, ReadingResult, ResultSource } from './reading.ts'
+import { MOST_READING, READING_MEMORY_MB, READING_MS, THREAD_IDLE_MS } from './limits.ts'
+import type { ReadingJob, ReadingResult, ResultSource } from './job.ts'
 
 const isSource = import.meta.url.endsWith('.ts')
 /** The build writes the thread's code into its own file, next to all other files of the package. */

@@ -1,32 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import { outlineJson } from './outline.ts'
-import { readJson } from './read-json.ts'
-import { readText } from './read-text.ts'
-import type { ReadingJob, ReadingResult, ResultSource } from './reading.ts'
+import { outlineText, readPart } from 'foldout/results'
+import type { ReadingJob, ReadingResult, ResultSource } from './job.ts'
 
 parentPort?.on('message', ({ source, job }: { readonly source: ResultSource; readonly job: ReadingJob }) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort?.postMessage(run(source, job))
+  void run(source, job).then((result) => parentPort?.postMessage(result))
 })
 
-function run(source: ResultSource, job: ReadingJob): ReadingResult {
+async function run(source: ResultSource, job: ReadingJob): Promise<ReadingResult> {
   try {
     const text = 'text' in source ? source.text : readFileSync(source.file, 'utf8')
-    if (job.type === 'outline') return { outline: outline(text) }
-    const isItems = job.reading.unit === undefined ? job.isJson : job.reading.unit === 'items'
-    return isItems || job.reading.path !== undefined
-      ? readJson(JSON.parse(text), job.reading)
-      : readText(text, job.reading)
+    if (job.type === 'outline') return { outline: outlineText(text) }
+    return await readPart(text, { ...job.reading, hasOwnThread: true }, job.isJson)
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function outline(text: string): string | undefined {
-  try {
-    return outlineJson(JSON.parse(text))
-  } catch {
-    return undefined
   }
 }

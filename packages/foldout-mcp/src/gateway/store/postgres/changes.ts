@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { POLL_MS } from '../limits.ts'
+import { ignore } from 'foldout/promises'
+import { POLL_MS } from './limits.ts'
 import type { SharedDatabase } from './database.ts'
 import type { Line } from './line.ts'
 
@@ -41,7 +42,7 @@ export function watchChanges(database: SharedDatabase, line: Line): Changes {
   const pollOnce = async (): Promise<void> => {
     while (isAgain) {
       isAgain = false
-      await look().catch(() => undefined)
+      await ignore(look(), 'the next look is soon')
     }
   }
   const look = async (): Promise<void> => {
@@ -68,7 +69,7 @@ export function watchChanges(database: SharedDatabase, line: Line): Changes {
     if (timer) return
     timer = setInterval(() => {
       poll()
-      for (const job of jobs) void job().catch(() => undefined)
+      for (const job of jobs) void ignore(job(), 'it runs again with the next poll')
     }, POLL_MS)
     timer.unref()
   }

@@ -8,6 +8,7 @@ import {
   type PostgresDatabase,
   type PostgresPool,
 } from 'foldout-fleet'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../../config/config.ts'
 import {
   AWAY_PAUSE_MS,
@@ -16,7 +17,7 @@ import {
   MAX_CONNECTIONS,
   OPEN_PATIENCE_MS,
   STATEMENT_TIMEOUT_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import { TABLES } from './tables.ts'
 
 /** The database that gateways share. Reports when it becomes unreachable and when it is back. */
@@ -73,7 +74,7 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
     }
     return { schema: database.schema, pool: shared, settings, ...watched, close }
   } catch (error) {
-    await pool.end().catch(() => undefined)
+    await ignore(pool.end(), 'the first error is the one to tell')
     const message = `The store cannot be used. ${(error as Error).message}`
     // Nothing is wrong with the command or the configuration if the database is only unreachable.
     throw isPostgresAway(error) ? new Error(message, { cause: error }) : new UsageError(message)

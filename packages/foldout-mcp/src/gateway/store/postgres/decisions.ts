@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../../config/config.ts'
 import {
   APPROVAL_ID,
@@ -10,7 +11,7 @@ import {
   type UnapprovedCall,
   type WaitingCall,
 } from '../../policy/approvals/approval-store.ts'
-import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from '../../policy/limits.ts'
+import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from '../../policy/approvals/limits.ts'
 import type { QuotaStore } from '../../policy/quotas/quota-store.ts'
 import type { SharedDatabase } from './database.ts'
 
@@ -176,14 +177,11 @@ export function createQuotaRows(database: SharedDatabase): QuotaStore {
       return { granted, waitMs: tokens >= 1 ? 0 : ((1 - tokens) / rate) * 1_000 }
     },
     async giveBack({ key, capacity }, tokens) {
-      await database
-        .ask('be written', `UPDATE ${table} SET tokens = LEAST($2::float8, tokens + $3::float8) WHERE key = $1`, [
-          key,
-          capacity,
-          tokens,
-        ])
-        // These tokens are lost, but no extra call is allowed.
-        .catch(() => undefined)
+      const statement = `UPDATE ${table} SET tokens = LEAST($2::float8, tokens + $3::float8) WHERE key = $1`
+      await ignore(
+        database.ask('be written', statement, [key, capacity, tokens]),
+        'tokens that are lost allow no extra call',
+      )
     },
   }
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hashText } from '../../policy/hash.ts'
+import { ignore } from 'foldout/promises'
+import { hashText } from '../../../shared/hash.ts'
 import { createPins, type PinStore } from '../../policy/pins/pins.ts'
 import { identifyServer, isSnapshot, type CatalogCache } from '../../upstreams/catalog-cache.ts'
 import { CACHE_FRESH_MS } from '../../upstreams/limits.ts'
-import { hashSnapshot } from '../../upstreams/snapshot.ts'
-import { TURN_MS, TURN_PAUSE_MS } from '../limits.ts'
+import { hashSnapshot } from '../../model/snapshot.ts'
+import { TURN_MS, TURN_PAUSE_MS } from './limits.ts'
 import type { Changes } from './changes.ts'
 import { toText, type SharedDatabase } from './database.ts'
 
@@ -87,7 +88,10 @@ async function takeTurn({ schema, ask }: SharedDatabase, id: string, work: () =>
     }
     await work()
   } finally {
-    await ask('be written', `DELETE FROM ${turns} WHERE id = $1 AND by = $2`, [id, by]).catch(() => undefined)
+    await ignore(
+      ask('be written', `DELETE FROM ${turns} WHERE id = $1 AND by = $2`, [id, by]),
+      'the turn expires by itself',
+    )
   }
 }
 

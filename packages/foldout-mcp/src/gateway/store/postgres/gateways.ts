@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { CONNECT_TIMEOUT_MS, GONE_MS, SILENT_MS } from '../limits.ts'
-import type { GatewayRegister, GatewayStatus } from '../contract.ts'
+import { ignore } from 'foldout/promises'
+import { CONNECT_TIMEOUT_MS, GONE_MS, SILENT_MS } from './limits.ts'
+import type { GatewayRegister, GatewayStatus } from '../contract/gateway-store.ts'
 import type { Changes } from './changes.ts'
 import { toText, type SharedDatabase } from './database.ts'
 import type { Line } from './line.ts'
@@ -43,9 +44,10 @@ export function createGatewayRows(database: SharedDatabase, line: Line, changes:
       const left = [...names]
       names.clear()
       if (left.length > 0)
-        await database
-          .ask('be written', `DELETE FROM ${table} WHERE name = ANY($1::uuid[])`, [left])
-          .catch(() => undefined)
+        await ignore(
+          database.ask('be written', `DELETE FROM ${table} WHERE name = ANY($1::uuid[])`, [left]),
+          'a gateway that does not report itself disappears',
+        )
     },
     async list() {
       const { rows } = await database.run(

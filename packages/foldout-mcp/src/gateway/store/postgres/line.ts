@@ -1,5 +1,6 @@
 import { pg } from 'foldout-fleet'
 import type { Client } from 'pg'
+import { ignore } from 'foldout/promises'
 import type { SharedDatabase } from './database.ts'
 
 /** A connection to the database that is kept open, and opened again whenever it ends. */
@@ -44,7 +45,7 @@ export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
     } catch {
       client = undefined
       // The pool reports that the database is unreachable.
-      await opened?.end().catch(() => undefined)
+      if (opened) await ignore(opened.end(), 'the pool says that the database is unreachable')
       openLater()
     } finally {
       isOpening = false
@@ -60,13 +61,13 @@ export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
   return {
     whenOpen(job) {
       jobs.push(job)
-      if (client) job(client).catch(() => undefined)
+      if (client) void ignore(job(client), 'it runs again after the next connection')
       else void open()
     },
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await client?.end().catch(() => undefined)
+      if (client) await ignore(client.end(), 'the connection is lost already')
     },
   }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createPostgresStore } from 'foldout-fleet'
-import type { GatewayStore } from '../contract.ts'
-import { SWEEP_MS } from '../limits.ts'
+import { ignore } from 'foldout/promises'
+import type { GatewayStore } from '../contract/gateway-store.ts'
+import { SWEEP_MS } from './limits.ts'
 import { createAuditRows } from './audit.ts'
 import { watchChanges } from './changes.ts'
 import { createCipher, type KeySource } from './cipher.ts'
@@ -32,7 +33,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const line = openLine(database)
   const changes = watchChanges(database, line)
   const gateways = createGatewayRows(database, line, changes)
-  const sweeping = setInterval(() => void sweep(database).catch(() => undefined), SWEEP_MS)
+  const sweeping = setInterval(() => void ignore(sweep(database), 'the next sweep is soon'), SWEEP_MS)
   sweeping.unref()
   return {
     isShared: true,

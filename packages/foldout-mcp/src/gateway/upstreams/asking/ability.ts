@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../fields.ts'
+import { isObject, type JsonObject } from '../../../shared/fields.ts'
 
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
@@ -28,7 +28,7 @@ export function findFault(capabilities: JsonObject, method: string, params: Json
 
 /** Says what is wrong with a question that a modern client would get as a result. Such a client takes a wrong one for a broken result. */
 export async function findMistake(method: string, params: JsonObject): Promise<Error | undefined> {
-  const { isSpecType } = await import('@modelcontextprotocol/client')
+  const { isSpecType } = await import('../../auth/sdk.ts')
   const checks = {
     'elicitation/create': isSpecType.ElicitRequest,
     'sampling/createMessage': isSpecType.CreateMessageRequest,

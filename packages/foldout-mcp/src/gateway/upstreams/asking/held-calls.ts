@@ -1,8 +1,9 @@
+import { ignore } from 'foldout/promises'
 import { randomUUID } from 'node:crypto'
 import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../fields.ts'
-import type { Ask } from '../callers.ts'
-import { HELD_MS, MAX_HELD } from '../limits.ts'
+import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import type { Ask } from './callers.ts'
+import { HELD_MS, MAX_HELD } from './limits.ts'
 import type { HeldPost } from './held-post.ts'
 
 /** A server's question that a client has not answered yet. */
@@ -161,9 +162,8 @@ export class HeldCalls {
     held.timer.unref()
     for (const question of held.questions.values()) question.isSent = true
     // The client may turn to another gateway immediately, which must find the call.
-    held.stopExpecting = await this.#post
-      ?.expect(held.state, (answer) => this.resume(answer.key, answer.input, {}))
-      .catch(() => undefined)
+    const expected = this.#post?.expect(held.state, (answer) => this.resume(answer.key, answer.input, {}))
+    held.stopExpecting = expected && (await ignore(expected, 'this gateway can still be answered'))
     const requests = [...held.questions].map(([id, { method, params }]) => [id, { method, params }])
     return {
       resultType: 'input_required',

@@ -1,7 +1,7 @@
 import type { CallContext, CallResult } from 'foldout/catalog'
 import { createMemoryStore } from 'foldout/session'
 import { describe, expect, it } from 'vitest'
-import type { Ask } from '../callers.ts'
+import type { Ask } from './callers.ts'
 import { HeldCalls } from './held-calls.ts'
 import { createHeldPost } from './held-post.ts'
 

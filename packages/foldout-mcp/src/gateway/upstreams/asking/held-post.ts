@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ignore } from 'foldout/promises'
 import type { CallInput, CallResult } from 'foldout/catalog'
 import type { SessionStore, StoredEvent } from 'foldout/session'
-import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from '../limits.ts'
+import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from './limits.ts'
 
 /** An answer that reached a different gateway than the one that holds its call. */
 export interface HeldAnswer {
@@ -44,18 +45,22 @@ export function createHeldPost(openSessions: () => Promise<SessionStore>): HeldP
       const stop = new AbortController()
       const store = await open()
       await append(store, id, 1, ASKED)
-      void watch(store, id, stop.signal, async (answer) => {
+      const watched = watch(store, id, stop.signal, async (answer) => {
         await append(store, id, 3, TAKEN)
         const result = await goOn(answer as HeldAnswer).catch(toFailure)
         // The result may not be valid JSON, but another gateway is waiting for an outcome.
         await append(store, id, 4, ENDED, result).catch((error: unknown) =>
           append(store, id, 4, ENDED, toFailure(error)),
         )
-      }).catch(() => undefined)
+      })
+      void ignore(watched, 'the gateway that passed the answer on says so')
       return () => {
         stop.abort()
         // After the answer, the gateway that passed it on reads the result and removes it.
-        void find(store, id, ANSWERED).then((found) => (found ? undefined : store.delete(id)), ignore)
+        void ignore(
+          find(store, id, ANSWERED).then((found) => (found ? undefined : store.delete(id))),
+          'the store removes what is old',
+        )
       }
     },
     async deliver(state, answer, signal) {
@@ -72,7 +77,7 @@ export function createHeldPost(openSessions: () => Promise<SessionStore>): HeldP
         const ended = isTaken && (await poll(store, id, ENDED, { signal, withinMs: HELD_MS }))
         return ended ? (ended.event.payload as CallResult) : undefined
       } finally {
-        await store.delete(id).catch(ignore)
+        await ignore(store.delete(id), 'the store removes what is old')
       }
     },
   }
@@ -104,7 +109,7 @@ async function poll(
     if (signal?.aborted) return undefined
     const found = await find(store, id, type)
     if (found) return found
-    await sleep(pause, undefined, signal ? { signal } : {}).catch(ignore)
+    await ignore(sleep(pause, undefined, signal ? { signal } : {}), 'the signal ends the wait')
   }
   return undefined
 }
@@ -120,8 +125,4 @@ function toId(state: string): string {
 
 function toFailure(error: unknown): CallResult {
   return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true }
-}
-
-function ignore(): undefined {
-  return undefined
 }

@@ -1,7 +1,7 @@
 import type { ServedClient } from 'foldout/mcp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Callers } from '../callers.ts'
-import { ANSWER_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from '../limits.ts'
+import { Callers } from './callers.ts'
+import { ANSWER_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from './limits.ts'
 import { OutsideQuestions, type ConnectedClient, type OutsideQuestion } from './outside.ts'
 
 const ACCEPTED = { action: 'accept' }

@@ -1,9 +1,9 @@
+import { untilAborted } from 'foldout/promises'
 import type { ClientChannel, ServedClient } from 'foldout/mcp'
-import type { JsonObject } from '../../fields.ts'
-import type { Callers } from '../callers.ts'
-import { untilAborted } from '../connection.ts'
-import { ANSWER_MS, CLIENT_POLL_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from '../limits.ts'
-import { toOwner } from '../tasks.ts'
+import type { JsonObject } from '../../../shared/fields.ts'
+import type { Callers } from './callers.ts'
+import { ANSWER_MS, CLIENT_POLL_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from './limits.ts'
+import { toOwner } from './tasks.ts'
 import { findFault } from './ability.ts'
 import { sleep } from './roots.ts'
 
@@ -86,7 +86,7 @@ export class OutsideQuestions {
     for (let waited = 0; waited <= CLIENT_WAIT_MS; waited += CLIENT_POLL_MS) {
       const found = this.find(question)
       if (found) return found
-      await untilAborted(sleep(CLIENT_POLL_MS), signal)
+      await untilAborted(signal, () => sleep(CLIENT_POLL_MS))
     }
     throw new Error('No client that can be asked outside of a call is connected.')
   }

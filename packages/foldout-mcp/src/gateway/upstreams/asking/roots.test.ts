@@ -1,7 +1,7 @@
 import type { CallContext } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Callers } from '../callers.ts'
-import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from '../limits.ts'
+import { Callers } from './callers.ts'
+import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from './limits.ts'
 import { OutsideQuestions } from './outside.ts'
 import { Roots } from './roots.ts'
 
@@ -10,8 +10,8 @@ const outside = new OutsideQuestions({ callers, listClients: () => [], isIsolate
 const NOBODY = { callers, outside }
 
 function createServer() {
-  const notification = vi.fn(async () => undefined)
-  return { notification, connection: { client: { notification, ping: async () => ({}) } } }
+  const notify = vi.fn(async () => undefined)
+  return { notify, connection: { session: { notify, request: async () => ({}) } } }
 }
 
 function createContext(ask: NonNullable<CallContext['peer']>['ask'] = async () => ({ roots: [] })): CallContext {
@@ -25,15 +25,15 @@ describe('R53 offering folders to a server', () => {
 
   it('does not wait if the server has never asked for them', async () => {
     const roots = new Roots()
-    const { connection, notification } = createServer()
+    const { connection, notify } = createServer()
     await roots.offer(connection, createContext())
-    expect(notification).toHaveBeenCalledTimes(1)
+    expect(notify).toHaveBeenCalledTimes(1)
     expect(roots.isNews(createContext())).toBe(false)
   })
 
   it('waits a limited time for a server that does not ask again, and only once', async () => {
     const roots = new Roots()
-    const { connection, notification } = createServer()
+    const { connection, notify } = createServer()
     expect(await roots.answer(NOBODY, new AbortController().signal)).toEqual({ roots: [] })
     const offered = roots.offer(connection, createContext())
     await vi.advanceTimersByTimeAsync(ROOTS_ASKED_MS)
@@ -41,7 +41,7 @@ describe('R53 offering folders to a server', () => {
     roots.change('one')
     expect(roots.isNews(createContext())).toBe(true)
     await roots.offer(connection, createContext())
-    expect(notification).toHaveBeenCalledTimes(2)
+    expect(notify).toHaveBeenCalledTimes(2)
   })
 
   it('waits a limited time for a client that does not answer', async () => {
@@ -62,18 +62,18 @@ describe('R53 offering folders to a server', () => {
 
   it('waits until the server has had time to apply an answer, and only once', async () => {
     const roots = new Roots()
-    const { connection, notification } = createServer()
+    const { connection, notify } = createServer()
     const context = createContext()
     const { client, peer } = context as Required<CallContext>
     const calling = new Callers()
     const { capabilities, ask } = peer
-    const notify = (): void => undefined
+    const tell = (): void => undefined
     calling.add({
       client: client.id,
       user: undefined,
       capabilities,
       ask,
-      notify,
+      notify: tell,
       waiting: 0,
       era: 'legacy',
       logLevel: undefined,
@@ -87,7 +87,7 @@ describe('R53 offering folders to a server', () => {
     await vi.advanceTimersByTimeAsync(1)
     await Promise.all(offers)
     expect(roots.isNews(context)).toBe(false)
-    expect(notification).not.toHaveBeenCalled()
+    expect(notify).not.toHaveBeenCalled()
   })
 
   it('does not wait for an answer that the server got a while ago', async () => {

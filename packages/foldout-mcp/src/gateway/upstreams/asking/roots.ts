@@ -1,15 +1,14 @@
+import { ignore } from 'foldout/promises'
 import type { CallClient, CallContext, CallPeer } from 'foldout/catalog'
-import type { JsonObject } from '../../fields.ts'
-import type { Ask, Caller, Callers } from '../callers.ts'
-import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from '../limits.ts'
+import type { McpSession } from 'foldout/mcp'
+import type { JsonObject } from '../../../shared/fields.ts'
+import type { Ask, Caller, Callers } from './callers.ts'
+import { ROOTS_ANSWERED_MS, ROOTS_ASKED_MS, ROOTS_TAKEN_MS } from './limits.ts'
 import type { ConnectedClient, OutsideQuestions } from './outside.ts'
 
 /** The part of a connection that tells the server about folders. */
 interface Notified {
-  readonly client: {
-    notification(notification: { readonly method: 'notifications/roots/list_changed' }): Promise<void>
-    ping(options: { readonly timeout: number }): Promise<unknown>
-  }
+  readonly session: Pick<McpSession, 'notify' | 'request'>
 }
 
 /** A client whose folders the server is told about. */
@@ -131,26 +130,28 @@ export class Roots {
   ): Promise<void> {
     if (!client || !peer?.ask) return Promise.resolve()
     const offer = { key: this.#toKey({ client: client.id }), ask: peer.ask }
-    this.#last = this.#last.then(() => this.#offerNow(connection, offer).catch(() => undefined))
+    this.#last = this.#last.then(() =>
+      ignore(this.#offerNow(connection, offer), 'the server is lost, or uses no folders'),
+    )
     return this.#last
   }
 
-  async #offerNow({ client }: Notified, offer: Offer): Promise<void> {
-    if (this.#known === offer.key) return this.#settle(client)
+  async #offerNow({ session }: Notified, offer: Offer): Promise<void> {
+    if (this.#known === offer.key) return this.#settle(session)
     const wasDeaf = this.#isDeaf
     // Unless it asks.
     this.#isDeaf = true
     this.#current = offer
     try {
       const asked = new Promise<void>((resolve) => (this.#onAsked = resolve))
-      await client.notification({ method: 'notifications/roots/list_changed' })
+      await session.notify('notifications/roots/list_changed')
       this.#known = offer.key
       // A server that has just started may be about to ask for the first time. It does so before it answers.
-      if (!this.#hasAsked && !wasDeaf) await client.ping({ timeout: ROOTS_ASKED_MS }).catch(() => undefined)
+      if (!this.#hasAsked && !wasDeaf) await ping(session)
       // A server that does not ask has no use for folders, or asks whenever it needs them.
       if (!this.#hasAsked || wasDeaf) return
       await Promise.race([asked, sleep(ROOTS_ASKED_MS)])
-      await this.#settle(client)
+      await this.#settle(session)
     } finally {
       this.#current = undefined
       this.#onAsked = undefined
@@ -158,16 +159,21 @@ export class Roots {
   }
 
   /** Waits until the server has its answers. Then it needs a moment to apply the folders, and does not say when it has. */
-  async #settle(client: Notified['client']): Promise<void> {
+  async #settle(session: Notified['session']): Promise<void> {
     const answers = [...this.#unapplied]
     if (answers.length === 0) return
     await Promise.race([Promise.allSettled(answers), sleep(ROOTS_ANSWERED_MS)])
     // The answer is sent after this turn.
     await new Promise((resolve) => setImmediate(resolve))
-    await client.ping({ timeout: ROOTS_ASKED_MS }).catch(() => undefined)
+    await ping(session)
     await sleep(ROOTS_TAKEN_MS)
     for (const answer of answers) this.#unapplied.delete(answer)
   }
+}
+
+/** Waits until the server has handled what was sent before. A server that does not answer is not waited for long. */
+async function ping(session: Notified['session']): Promise<void> {
+  await ignore(session.request('ping', {}, { timeoutMs: ROOTS_ASKED_MS }), 'a server without pings is only waited for')
 }
 
 /** Waits, but not longer than the process has other work. */

@@ -1,10 +1,7 @@
-import type { Transport } from '@modelcontextprotocol/client'
-import { isObject } from '../../fields.ts'
+import type { McpTransport } from 'foldout/mcp'
+import { isObject, type JsonObject } from '../../../shared/fields.ts'
 import type { Secrets } from '../../policy/secrets/secrets.ts'
-import type { Abandoned } from './abandoned.ts'
-
-type Listener = NonNullable<Transport['onmessage']>
-type Message = Parameters<Listener>[0]
+import { ANSWER_MS, MAX_ABANDONED } from './limits.ts'
 
 /** The notifications whose texts reach clients and logs. */
 const TOLD: ReadonlySet<unknown> = new Set([
@@ -21,40 +18,83 @@ interface Watching {
 
 /**
  * Removes secrets from errors, failed results, logs and progress as they arrive. Later, long texts are cut, and half a secret would
- * not be recognized. Also notices answers to cancelled requests, which clients ignore.
+ * not be recognized. Also notices answers to cancelled requests, which are not waited for any more.
  */
-export function watchTransport<Given extends Transport>(transport: Given, { secrets, abandoned }: Watching): Given {
-  let listener: Listener | undefined
-  const { send } = transport
-  const watched: Pick<Transport, 'send'> = {
+export function watchTransport(transport: McpTransport, { secrets, abandoned }: Watching): McpTransport {
+  return {
+    get hasRequestStreams() {
+      return transport.hasRequestStreams === true
+    },
+    start: (receiver) =>
+      transport.start({
+        receive(message) {
+          if (!isObject(message)) return receiver.receive(message)
+          if (!abandoned.isEmpty && !('method' in message)) abandoned.settle(message['id'])
+          receiver.receive(hideInMessage(message, secrets))
+        },
+        close: () => receiver.close(),
+      }),
     send(message, options) {
-      if ('method' in message && message.method === 'notifications/cancelled')
-        abandoned.cancel(message.params?.['requestId'])
-      return send.call(transport, message, options)
+      if (message['method'] === 'notifications/cancelled' && isObject(message['params']))
+        abandoned.cancel(message['params']['requestId'])
+      return transport.send(message, options)
     },
+    close: () => transport.close(),
+    listen: (headers) => transport.listen?.(headers),
   }
-  Object.assign(transport, watched)
-  return Object.defineProperty(transport, 'onmessage', {
-    configurable: true,
-    enumerable: true,
-    get: () => listener,
-    set(next: Listener | undefined) {
-      listener =
-        next &&
-        ((message, extra) => {
-          if (!abandoned.isEmpty && !('method' in message)) abandoned.settle(message.id)
-          next.call(transport, hideInMessage(message, secrets), extra)
-        })
-    },
-  })
 }
 
 /** Results of calls that succeeded are passed on unchanged. */
-function hideInMessage(message: Message, { hideIn }: Pick<Secrets, 'hideIn'>): Message {
-  if ('error' in message) return { ...message, error: hideIn(message.error) }
-  if ('result' in message)
-    return isObject(message.result) && message.result['isError'] === true
-      ? { ...message, result: hideIn(message.result) }
-      : message
-  return 'params' in message && TOLD.has(message.method) ? { ...message, params: hideIn(message.params) } : message
+function hideInMessage(message: JsonObject, { hideIn }: Pick<Secrets, 'hideIn'>): JsonObject {
+  const { error, result, method, params } = message
+  if (error !== undefined) return { ...message, error: hideIn(error) }
+  if (isObject(result)) return result['isError'] === true ? { ...message, result: hideIn(result) } : message
+  return params !== undefined && TOLD.has(method) ? { ...message, params: hideIn(params) } : message
+}
+
+/**
+ * The calls of one connection that were cancelled and that the server has not answered. A server may go on with such a call, and ask
+ * or log something for it. Nothing but a late answer says that it has stopped, so a call counts until then, or for a limited time.
+ */
+export class Abandoned {
+  /** The ids of the cancelled requests, the oldest first, with the time until which they count. */
+  readonly #requests = new Map<string, number>()
+  /** The users whose calls were cancelled, with the time until which they count. */
+  readonly #users = new Map<string | undefined, number>()
+  /** Until when there may be more cancelled requests than are remembered. */
+  #uncountedUntil = 0
+
+  /** Remembers a request that the server was told to cancel. */
+  cancel(id: unknown): void {
+    const now = performance.now()
+    for (const [other, until] of this.#requests) {
+      if (until > now) break
+      this.#requests.delete(other)
+    }
+    if (this.#requests.size < MAX_ABANDONED) this.#requests.set(String(id), now + ANSWER_MS)
+    else this.#uncountedUntil = now + ANSWER_MS
+  }
+
+  /** Whether any request was cancelled and not answered. */
+  get isEmpty(): boolean {
+    return this.#requests.size === 0
+  }
+
+  /** Forgets a request that the server has answered. */
+  settle(id: unknown): void {
+    this.#requests.delete(String(id))
+    if (this.isEmpty && this.#uncountedUntil <= performance.now()) this.#users.clear()
+  }
+
+  /** Remembers whose call was cancelled. */
+  add(user: string | undefined): void {
+    // The call may have been cancelled before the server got it.
+    if (!this.isEmpty) this.#users.set(user, performance.now() + ANSWER_MS)
+  }
+
+  /** The users whose calls the server may still be working on. */
+  listUsers(): readonly (string | undefined)[] {
+    const now = performance.now()
+    return [...this.#users].filter(([, until]) => until > now).map(([user]) => user)
+  }
 }

@@ -1,6 +1,7 @@
+import { ignore } from 'foldout/promises'
 import { UpstreamError } from './failures.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from '../limits.ts'
-import { pause } from '../pause.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
+import { pause } from './pause.ts'
 
 /** Why a server cannot be used now. */
 export interface Failure {
@@ -75,7 +76,7 @@ export class Restorer {
       const leftMs = (this.#backoff.failure?.retryAt ?? 0) - Date.now()
       await pause(Math.max(FIRST_PAUSE_MS, leftMs), signal)
       // If it fails, the server's state says why.
-      if (isWanted() && !signal.aborted) await open().catch(() => undefined)
+      if (isWanted() && !signal.aborted) await ignore(open(), "the server's state says why")
     }
     this.#isRunning = false
   }

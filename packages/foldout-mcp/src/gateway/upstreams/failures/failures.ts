@@ -1,6 +1,6 @@
-import { describeNetworkFailure } from '../../describe-network.ts'
-import { isObject } from '../../fields.ts'
-import { KEPT_STDERR_CHARACTERS } from '../limits.ts'
+import { describeNetworkFailure } from '../../../shared/describe-network.ts'
+import { isObject } from '../../../shared/fields.ts'
+import { KEPT_STDERR_CHARACTERS } from './limits.ts'
 
 /** Thrown when a server cannot be used now. The message is for people and models. */
 export class UpstreamError extends Error {
@@ -56,17 +56,20 @@ function listCauses(error: Error): readonly Error[] {
   return [...seen]
 }
 
-/** What a server answered over HTTP instead of a result. */
+/** What a server answered over HTTP instead of a message. */
 interface HttpAnswer {
   readonly status: number
-  readonly text: string
+  readonly body: string
+}
+
+/** Whether an error is an answer over HTTP that is no message. */
+export function isHttpAnswer(error: unknown): error is HttpAnswer {
+  return isObject(error) && typeof error['status'] === 'number' && typeof error['body'] === 'string'
 }
 
 function findAnswer(error: Error): HttpAnswer | undefined {
-  const found = listCauses(error).find((one) => 'status' in one && typeof one.status === 'number')
-  if (!found || !('status' in found) || !('data' in found) || !isObject(found.data)) return undefined
-  const { status, text } = found.data
-  return { status: Number(status), text: typeof text === 'string' ? text : '' }
+  const causes: readonly unknown[] = listCauses(error)
+  return causes.find(isHttpAnswer)
 }
 
 /** Whether a server says that nothing takes requests at its address, with one of the statuses that the protocol names. */
@@ -76,7 +79,7 @@ export function hasNoSuchAddress(error: unknown): boolean {
 }
 
 /** An answer is often a web page for people, in which only the text is of interest. */
-function describeAnswer({ status, text }: HttpAnswer): string {
+function describeAnswer({ status, body: text }: HttpAnswer): string {
   const start = text.slice(0, MOST_READ)
   const isPage = /^\s*<(?:!doctype|html)\b/i.test(start)
   const body = isPage ? start.replace(/^.*<body[^>]*>/is, '').replaceAll(/<[^>]*>/g, ' ') : start

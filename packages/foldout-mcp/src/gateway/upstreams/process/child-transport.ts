@@ -1,32 +1,29 @@
+import { ignore } from 'foldout/promises'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { joinEnvironments } from '../../../system/environment.ts'
+import type { McpReceiver, McpTransport } from 'foldout/mcp'
+import { getInheritedVariables, joinEnvironments } from '../../../system/environment.ts'
 import { startProgram } from '../../../system/programs.ts'
 import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
-import { dropUndefined } from '../../fields.ts'
+import { dropUndefined, type JsonObject } from '../../../shared/fields.ts'
 import {
   CLOSE_INPUT_MS,
   CLOSE_TIMEOUT_MS,
   GARBAGE_MS,
-  KEPT_STDERR_CHARACTERS,
   LAST_OUTPUT_MS,
   MAX_BATCH,
   MAX_GARBAGE_BYTES,
   MAX_GARBAGE_LINES,
   MAX_MESSAGE_BYTES,
   MAX_UNREAD_ANSWERS,
-} from '../limits.ts'
-import { CUT_MARGIN } from '../../policy/limits.ts'
+} from './limits.ts'
 import { killMarked, killRemaining, listTree, type RunningProcess } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
 export interface ChildTransportOptions {
   readonly guard: ProcessGuard
-  /** The variables that every server gets. */
-  readonly inherited: Readonly<Record<string, string>>
   readonly onStderr: (text: string) => void
 }
 
@@ -35,21 +32,24 @@ const NEWLINE_TEXT = '\n'
 const OPENING_BRACE = 123
 /** The size of a chunk from a pipe if more follows. */
 const FULL_CHUNK_BYTES = 32_768
+/** How much of each end of a text is heard. */
+const HEARD_BYTES = 65_536
 /** How long reading pauses when a server floods standard error. */
 const FLOOD_PAUSE_MS = 1
 /** Windows has no process groups and no signals. */
 const HAS_GROUPS = process.platform !== 'win32'
 
+/** Why a process that cannot be ended is ignored. */
+const LEFT = 'the guard ends it together with the gateway'
+
 /**
- * A server as a child process. Unlike the SDK's transport, it reads messages of any sensible size in linear time, starts the
- * server in a process group so that all of it can be ended, and ends it even if this process is killed.
+ * A server as a child process. It reads messages of any sensible size in linear time, starts the server in a process group so that
+ * all of it can be ended, and ends it even if this process is killed.
  */
-export class ChildTransport implements Transport {
-  onclose?: () => void
-  onerror?: (error: Error) => void
-  onmessage?: (message: JSONRPCMessage) => void
+export class ChildTransport implements McpTransport {
   readonly #server: FilledStdioServer
   readonly #options: ChildTransportOptions
+  #receiver: McpReceiver | undefined
   #child: ChildProcess | undefined
   #exited: Promise<void> = Promise.resolve()
   #chunks: Buffer[] = []
@@ -84,13 +84,14 @@ export class ChildTransport implements Transport {
     return this.#garbage.lines > 0
   }
 
-  async start(): Promise<void> {
+  async start(receiver: McpReceiver): Promise<void> {
+    this.#receiver = receiver
     const { command, args, env, cwd } = this.#server
     // Otherwise the error would say that the command is missing.
     if (cwd !== undefined && !existsSync(cwd)) throw new Error(`Its folder ${cwd} does not exist.`)
     this.#options.guard.start()
     const child = startProgram(command, args, {
-      env: joinEnvironments([this.#options.inherited, env, this.#marker]),
+      env: joinEnvironments([getInheritedVariables(), env, this.#marker]),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       detached: HAS_GROUPS,
@@ -100,8 +101,9 @@ export class ChildTransport implements Transport {
     const { stdin, stdout, stderr, pid } = child
     // Registered immediately, because this process may be killed at any moment.
     if (pid !== undefined) this.#options.guard.add(pid)
-    stdin?.on('error', (error) => this.onerror?.(error))
-    stdout?.on('error', (error) => this.onerror?.(error))
+    // Both are noticed when they close.
+    stdin?.on('error', () => undefined)
+    stdout?.on('error', () => undefined)
     stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
     // The input closes when the process exits. A process that it has started may keep the output open for hours.
     stdin?.once('close', () => this.#closeSoon())
@@ -116,14 +118,16 @@ export class ChildTransport implements Transport {
     stderr?.on('error', () => undefined)
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        this.#ending ??= code === null ? `It was ended by ${signal}.` : `It ended with exit code ${code}.`
+        // The way in which this side has ended it says nothing.
+        if (!this.#isClosed)
+          this.#ending ??= code === null ? `It was ended by ${signal}.` : `It ended with exit code ${code}.`
         resolve()
       })
       child.once('error', () => resolve())
     })
     child.once('close', () => {
       // It ended by itself, and may have left daemons.
-      if (!this.#isClosed) void killMarked(this.#marker).catch(() => undefined)
+      if (!this.#isClosed) void ignore(killMarked(this.#marker), LEFT)
       this.#end()
     })
     await new Promise<void>((resolve, reject) => {
@@ -132,7 +136,7 @@ export class ChildTransport implements Transport {
     })
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JsonObject): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#isClosed || !stdin?.writable) throw new Error('Not connected')
     const isFirst = stdin.writableCorked === 0
@@ -189,8 +193,8 @@ export class ChildTransport implements Transport {
     }
     // Processes that the server started may still run after it has ended.
     this.#kill('SIGKILL')
-    await killRemaining(tree).catch(() => undefined)
-    await killMarked(this.#marker).catch(() => undefined)
+    await ignore(killRemaining(tree), LEFT)
+    await ignore(killMarked(this.#marker), LEFT)
   }
 
   /** A server without input or output is of no use. It may still send answers that it has, and end by itself. */
@@ -229,7 +233,7 @@ export class ChildTransport implements Transport {
     this.#isClosed = true
     this.#child = undefined
     if (child.pid !== undefined) this.#options.guard.drop(child.pid)
-    this.onclose?.()
+    this.#receiver?.close()
   }
 
   #read(chunk: Buffer): void {
@@ -261,7 +265,7 @@ export class ChildTransport implements Transport {
     this.#bytes = 0
     const messages = readMessages(line)
     if (messages.length === 0) this.#dropGarbage(line)
-    for (const message of messages) this.onmessage?.(message)
+    for (const message of messages) this.#receiver?.receive(message)
   }
 
   /** Some servers print notes for people where messages belong. */
@@ -277,15 +281,10 @@ export class ChildTransport implements Transport {
       this.#refuse('The server floods its standard output with text that is not MCP.')
   }
 
+  /** Passes on what the server says to people. The middle of a very long text is left out. */
   #hear(text: Buffer): void {
-    const most = KEPT_STDERR_CHARACTERS + CUT_MARGIN
-    // A character has up to four bytes.
-    this.#options.onStderr(
-      text
-        .subarray(-4 * most)
-        .toString('utf8')
-        .slice(-most),
-    )
+    const parts = text.length <= 2 * HEARD_BYTES ? [text] : [text.subarray(0, HEARD_BYTES), text.subarray(-HEARD_BYTES)]
+    for (const part of parts) this.#options.onStderr(part.toString('utf8'))
   }
 
   #refuse(reason: string): void {
@@ -293,13 +292,12 @@ export class ChildTransport implements Transport {
     this.#bytes = 0
     this.#ending = reason
     this.#child?.stdout?.destroy()
-    this.onerror?.(new Error(reason))
     void this.close()
   }
 }
 
 /** The messages in a line: none, one, or several at once, which version 2025-03-26 of the protocol allows. */
-function readMessages(line: Buffer): readonly JSONRPCMessage[] {
+function readMessages(line: Buffer): readonly JsonObject[] {
   // Most lines that are not messages do not look like one, and this check is faster than catching an error.
   if (!line.includes(OPENING_BRACE)) return []
   try {
@@ -311,6 +309,6 @@ function readMessages(line: Buffer): readonly JSONRPCMessage[] {
   }
 }
 
-function isMessage(value: unknown): value is JSONRPCMessage {
+function isMessage(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
 }

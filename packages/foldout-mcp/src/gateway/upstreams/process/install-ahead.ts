@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
-import { joinEnvironments } from '../../../system/environment.ts'
+import { getInheritedVariables, joinEnvironments } from '../../../system/environment.ts'
 import { startProgram, stripShell } from '../../../system/programs.ts'
 import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
-import { dropUndefined } from '../../fields.ts'
-import { INSTALL_MS } from '../limits.ts'
+import { dropUndefined } from '../../../shared/fields.ts'
+import { INSTALL_MS } from './limits.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
 interface CommandLine {
@@ -23,11 +23,10 @@ export async function installAhead(
   const line = toInstallCommand(server)
   if (!line || signal.aborted) return
   const { env, cwd } = server
-  const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
   const hasGroups = process.platform !== 'win32'
   guard.start()
   const child = startProgram(line.command, line.args, {
-    env: joinEnvironments([getDefaultEnvironment(), env, guard.createMarker()]),
+    env: joinEnvironments([getInheritedVariables(), env, guard.createMarker()]),
     stdio: 'ignore',
     windowsHide: true,
     detached: hasGroups,

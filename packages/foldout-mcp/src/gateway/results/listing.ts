@@ -1,0 +1,15 @@
+import type { CallResult, ListedTool } from 'foldout/catalog'
+import { READ_RESULT, readResultDefinition } from 'foldout/results'
+
+export { READ_RESULT }
+
+/** The tool that models read folded results with, as the gateway lists it. */
+export const LISTING: ListedTool = {
+  ...readResultDefinition,
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  meta: { 'anthropic/alwaysLoad': true },
+}
+
+export function createError(text: string): CallResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}
