@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { connect } from './connection.ts'
+import { connect } from './base/connection.ts'
 
 const root = document.querySelector('#page')
 if (root) {

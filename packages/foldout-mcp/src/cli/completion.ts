@@ -29,6 +29,17 @@ export const addCompletion: AddCommands = (program, { stdout }, finish) => {
     })
 }
 
+/** The commands and their options as JSON, or those of one command: `foldout help --json`, `foldout help tools --json`. */
+export async function formatHelpJson(program: Command, name: string | undefined): Promise<string> {
+  const { CLIENTS } = await import('../clients/known/clients.ts')
+  const commands = describeCommands(
+    program,
+    CLIENTS.map((client) => client.name),
+  )
+  const asked = name === undefined ? { commands } : { command: commands.find((command) => command.name === name) }
+  return `${JSON.stringify({ name: program.name(), description: program.description(), ...asked }, null, 2)}\n`
+}
+
 /** A command, as a shell needs to know it. */
 interface DescribedCommand {
   readonly name: string

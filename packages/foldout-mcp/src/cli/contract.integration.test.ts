@@ -4,9 +4,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runAgent } from 'foldout'
+import { createFileRecorder } from 'foldout/node'
+import { says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clerk } from './prompts/desk.fixtures.ts'
 import { createProgram, runCommand } from './main.ts'
-import type { Surroundings } from './support/session.ts'
+import type { Surroundings } from './support/surroundings.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
@@ -20,6 +24,7 @@ const web = createServer((_, response) => response.end('{}'))
 const remote = join(folder, 'remote.json')
 const traffic = join(folder, 'traffic.jsonl')
 const queries = join(folder, 'queries.jsonl')
+const runs = join(folder, 'runs.jsonl')
 beforeAll(async () => {
   const tools = [{ name: 'refund_order', description: 'Give a customer the money back.' }]
   const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
@@ -30,6 +35,9 @@ beforeAll(async () => {
   writeFileSync(traffic, TRAFFIC)
   mkdirSync(join(folder, 'project/.cursor'), { recursive: true })
   for (const file of [broken, join(folder, 'project/.cursor/mcp.json')]) writeFileSync(file, '{ "mcpServers": \n\n')
+  const recorder = createFileRecorder(runs, { prompt: clerk })
+  await runAgent(clerk, { adapter: scriptedAdapter([says('Done.')]), input: 'Go.', onEvent: recorder.onEvent })
+  await recorder.saved()
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
 afterAll(async () => {
@@ -95,6 +103,7 @@ const working: Readonly<Record<string, readonly string[]>> = {
   eval: [queries, '--config', config],
   render: [`${DESK}#clerk`],
   advise: [traffic],
+  tune: [runs, '--prompt', `${DESK}#clerk`, '--dry-run'],
   simulate: [`${DESK}#clerk`],
   completion: ['bash'],
 }
@@ -117,6 +126,7 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   render: [missing],
   inspect: ['--config', missing],
   advise: [missing],
+  tune: [missing, '--prompt', `${DESK}#clerk`],
   simulate: [missing],
 }
 
@@ -137,6 +147,7 @@ const withBrokenFile: Readonly<Record<string, readonly string[]>> = {
   replay: [broken, '--config', config],
   eval: [broken, '--config', config],
   advise: [broken],
+  tune: [broken, '--prompt', `${DESK}#clerk`],
   simulate: [DESK, '--steps', broken],
 }
 
@@ -184,6 +195,25 @@ describe('R58 every command', () => {
     const { code, stdout, stderr } = await run([name])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain('missing required argument')
+  })
+
+  it('R58 help --json lists the commands with their options, or one of them', async () => {
+    for (const args of [
+      ['help', '--json'],
+      ['--help', '--json'],
+      ['--json', '-h'],
+    ]) {
+      const { code, stdout } = await run(args)
+      const { commands: listed } = JSON.parse(stdout) as { readonly commands: readonly { readonly name: string }[] }
+      expect({ code, names: listed.map(({ name }) => name) }).toEqual({ code: 0, names: [...names, 'help'] })
+    }
+    for (const args of [
+      ['help', 'tools', '--json'],
+      ['tools', '--help', '--json'],
+      ['help', '--json', 'tools'],
+    ])
+      expect(JSON.parse((await run(args)).stdout)).toMatchObject({ command: { name: 'tools' } })
+    expectJsonError(await run(['help', 'nothing', '--json']), "unknown command 'nothing'")
   })
 
   it.each(Object.entries(withoutFile))('%s says which file is missing', async (name, args) => {

@@ -253,8 +253,10 @@ describe('foldout search', () => {
     expect(stdout).toMatch(/^ {2}score \d+\.\d\d$/m)
     expect(stdout).toMatch(/^ +\d+\.\d\d {2}rain, in description$/m)
     expect(stdout).toMatch(/^ +\d+\.\d\d {2}forecast, in name, description$/m)
-    const json = JSON.parse((await run(['search', '-c', config, '--explain', '--json', 'forecast'])).stdout) as object
-    expect(json).toMatchObject({ hits: [{ explanation: { words: [{ word: 'forecast', how: 'stem' }] } }] })
+    const json = JSON.parse((await run(['search', '-c', config, '--explain', '--json', 'forecast'])).stdout) as {
+      readonly hits: readonly object[]
+    }
+    expect(json.hits[0]).toMatchObject({ explanation: { words: [{ word: 'forecast', how: 'stem' }] } })
   })
 
   it('says so when nothing fits', async () => {

@@ -1,18 +1,18 @@
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
-import { readVersion } from '../gateway/surroundings.ts'
+import { readVersion } from '../shared/surroundings.ts'
 import { EXIT } from './support/exit-codes.ts'
-import { addCompletion } from './completion.ts'
+import { addCompletion, formatHelpJson } from './completion.ts'
 import { addConfigureCommands } from './configure/commands.ts'
 import { addFleetCommands } from './fleet/commands.ts'
-import { addGatewayCommands } from './gateway-commands.ts'
+import { addGatewayCommands } from './gateway/commands.ts'
 import type { AddCommands } from './support/options.ts'
 import { claimOutput } from '../system/own-output.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { addPromptCommands } from './prompts/commands.ts'
 import { addSignInCommands } from './sign-in/commands.ts'
 import { addTrafficCommands } from './traffic/commands.ts'
-import type { Surroundings } from './support/session.ts'
+import type { Surroundings } from './support/surroundings.ts'
 import { toLine, toPrintable, wrapWhole } from './support/text.ts'
 
 /** Every command, in the order of the help. Each group loads its implementation only when one of its commands runs. */
@@ -106,6 +106,11 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
   const program = createProgram(surroundings, finish, argv[2] === 'serve' ? [addGatewayCommands] : COMMANDS)
   try {
     refuseUnknownCommand(program, argv)
+    const help = readHelp(argv)
+    if (help && asksForJson(argv)) {
+      surroundings.stdout.write(await formatHelpJson(program, help.command))
+      return EXIT.done
+    }
     await program.parseAsync(argv)
     return code
   } catch (error) {
@@ -122,12 +127,19 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
 
 /** For the help of an unknown command, Commander would show the general help, as if the command existed. */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
-  const [first, ...others] = argv.slice(2)
-  const isHelp = others.includes('--help') || others.includes('-h')
-  const name = first === 'help' ? others[0] : first
-  if (name === undefined || name.startsWith('-') || !(isHelp || first === 'help')) return
+  const name = readHelp(argv)?.command
+  if (name === undefined) return
   const isKnown = program.commands.some((command) => command.name() === name)
   if (!isKnown && name !== 'help') program.error(`error: unknown command '${name}'`)
+}
+
+/** Whether help is asked for, and the command that it is asked for; undefined for all commands. */
+function readHelp(argv: readonly string[]): { readonly command: string | undefined } | undefined {
+  const [first, ...others] = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined)
+  const isHelp = [first, ...others].some((word) => word === '--help' || word === '-h')
+  if (first !== 'help' && !isHelp) return undefined
+  const command = first === 'help' ? others.find((word) => !word.startsWith('-')) : first
+  return { command: command?.startsWith('-') ? undefined : command }
 }
 
 /** Whether `--json` is among the options. Everything after `--` is the command line of a server. */

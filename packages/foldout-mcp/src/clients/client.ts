@@ -1,4 +1,4 @@
-import type { DocumentFormat, Path } from './documents/document.ts'
+import type { DocumentFormat, Path } from './documents/format.ts'
 
 /** The operating systems whose paths are known. All others are treated as Linux. */
 export type System = 'linux' | 'darwin' | 'win32'

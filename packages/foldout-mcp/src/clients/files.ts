@@ -1,10 +1,12 @@
+import { isMissing } from '../shared/files.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../gateway/config/config.ts'
 import { MAX_CONFIG_BYTES } from '../gateway/config/limits.ts'
-import { formatNumber } from '../gateway/fields.ts'
+import { formatNumber } from '../shared/fields.ts'
 import { retryIfInUse } from '../system/in-use.ts'
 
 /** A file as it was found. */
@@ -92,7 +94,7 @@ export async function replaceFile({ path, mode, text: before }: FoundFile, text:
     await retryIfInUse(() => rename(temporary, path))
     return created
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
+    await ignore(rm(temporary, { force: true }), 'the first error is the one to tell')
     throw new Error(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
   }
 }
@@ -102,7 +104,7 @@ export async function removeFile(path: string, folders: readonly string[] = []):
   await retryIfInUse(() => rm(path, { force: true }))
   const deepestFirst = folders.toSorted((a, b) => b.length - a.length)
   // The folder stays if something else is in it.
-  for (const folder of deepestFirst) await rmdir(folder).catch(() => undefined)
+  for (const folder of deepestFirst) await ignore(rmdir(folder), 'something else is in it')
 }
 
 /** The folder and its parents that do not exist yet. */
@@ -116,10 +118,6 @@ export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
 async function describe(path: string): Promise<{ mode: number; size: number; isFile: boolean }> {
   const stats = await stat(path)
   return { mode: stats.mode & 0o7777, size: stats.size, isFile: stats.isFile() }
@@ -128,7 +126,7 @@ async function describe(path: string): Promise<{ mode: number; size: number; isF
 /** Copies mode and owner: the umask narrows a new file's mode, and its owner may differ. */
 async function copyOwner(from: string, to: string, mode: number): Promise<void> {
   const { uid, gid } = await stat(from)
-  await chown(to, uid, gid).catch(() => undefined)
+  await ignore(chown(to, uid, gid), 'only root may give a file away')
   await chmod(to, mode)
 }
 

@@ -1,6 +1,7 @@
 import { open, readFile, rm, stat, utimes, type FileHandle } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isRunning } from '../gateway/surroundings.ts'
+import { ignore } from 'foldout/promises'
+import { isRunning } from '../shared/surroundings.ts'
 import { retryIfInUse } from '../system/in-use.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
@@ -14,7 +15,7 @@ export async function holdLock<Result>(lock: string, work: () => Promise<Result>
   }
   const refresh = setInterval(() => {
     const now = new Date()
-    void utimes(lock, now, now).catch(() => undefined)
+    void ignore(utimes(lock, now, now), 'the lock was taken away, which its owner notices')
   }, LOCK_STALE_MS / 4)
   try {
     return await work()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { getCacheFolder, getDataFolder } from '../gateway/surroundings.ts'
+import { getCacheFolder, getDataFolder } from '../shared/surroundings.ts'
 import { CLIENTS, getClient } from './known/clients.ts'
 import { chooseFile, type Whereabouts } from './places.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { getSystemHome } from '../gateway/surroundings.ts'
+import { getSystemHome } from '../shared/surroundings.ts'
 import type { ClientDescription, Places, Scope, System } from './client.ts'
-import type { Path } from './documents/document.ts'
+import type { Path } from './documents/format.ts'
 
 /** The machine and the project folder in which to look for files. Tests pass their own. */
 export interface Whereabouts {

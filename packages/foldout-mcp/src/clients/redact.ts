@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE, VARIABLE } from '../shared/secret-text.ts'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
-
-export const HIDDEN = '***'
-/** Names of options and parameters whose values are secret. */
-export const SECRET_NAME = /(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|cookie|session)/i
-/** Values that are secret under any name: tokens of well-known services, and long values without structure. */
-export const SECRET_VALUE =
-  /^(?:sk|pk|rk|gh[a-z]|github_pat|glpat|xox[a-z]|shpat|npm|pypi|hf|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}$|^[A-Za-z0-9+=_-]{40,}$/
-const VARIABLE = /^(?:Bearer )?\$\{[^{}]*\}$/
 
 /** A server without its secrets, for display. */
 export function hideSecrets(server: ServerDefinition): ServerDefinition {
@@ -59,16 +52,4 @@ function hideInArgument(arg: string): string {
   if (pair && SECRET_NAME.test(pair[1] ?? '') && !VARIABLE.test(pair[3] ?? '')) return `${pair[1]}${pair[2]}${HIDDEN}`
   if (SECRET_VALUE.test(arg)) return HIDDEN
   return hideInUrl(arg)
-}
-
-export function hideInUrl(text: string): string {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
-  const withoutUser = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/i, `$1${HIDDEN}@`)
-  return withoutUser
-    .replaceAll(/([?&#][^=&#]*)=([^&#]*)/g, (whole, name: string, value: string) =>
-      VARIABLE.test(value) ? whole : `${name}=${HIDDEN}`,
-    )
-    .split('/')
-    .map((part) => (SECRET_VALUE.test(part) ? HIDDEN : part))
-    .join('/')
 }

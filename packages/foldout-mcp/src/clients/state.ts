@@ -1,8 +1,10 @@
 import { chmod, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { boolean, list, object, parse, ShapeError, string } from '../gateway/shapes.ts'
-import { createFolders, findFile, followLinks, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
+import { ignore } from 'foldout/promises'
+import { boolean, list, object, parse, ShapeError, string } from '../shared/shapes.ts'
+import { isMissing } from '../shared/files.ts'
+import { createFolders, findFile, followLinks, hashText, replaceFile, type FoundFile } from './files.ts'
 import { holdLock } from './lock.ts'
 
 const strings = v.pipe(list(string), v.readonly())
@@ -154,6 +156,6 @@ function getKey(file: string): string {
 async function createPrivateFolder(folder: string, name: string): Promise<string> {
   const place = join(folder, name)
   await createFolders(place, 0o700)
-  await chmod(folder, 0o700).catch(() => undefined)
+  await ignore(chmod(folder, 0o700), "it is another user's")
   return place
 }

@@ -1,5 +1,6 @@
 import type { ClientDescription, Scope, Switches } from './client.ts'
-import { getAt, isObject, loadFormat } from './documents/document.ts'
+import { isObject } from '../shared/fields.ts'
+import { getAt, loadFormat } from './documents/document.ts'
 import { findFile } from './files.ts'
 import { expandPlaces, fillProject, type Whereabouts } from './places.ts'
 

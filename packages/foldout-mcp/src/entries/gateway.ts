@@ -25,7 +25,8 @@ export {
 } from '../gateway/config/definition.ts'
 export { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
 export { readGatewayConfig } from '../gateway/config/read-config.ts'
-export type { GatewayEvent, ToolChange } from '../gateway/events.ts'
+export type { GatewayEvent, ToolChange } from '../gateway/model/events.ts'
+export type { CallStage, GatewayCall } from '../gateway/calls/call/call.ts'
 export {
   createGateway,
   type Gateway,
@@ -35,5 +36,5 @@ export {
   type WaitingCall,
   type WaitingCalls,
 } from '../gateway/gateway.ts'
-export type { UpstreamState } from '../gateway/upstreams/upstream-options.ts'
+export type { UpstreamState } from '../gateway/model/server-state.ts'
 export type { Traffic } from '../gateway/traffic/traffic.ts'

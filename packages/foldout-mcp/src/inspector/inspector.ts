@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { atLeast, atMost, boolean, int, list, object, oneOf, parse, record, upTo } from '../gateway/shapes.ts'
-import { readVersion } from '../gateway/surroundings.ts'
+import { atLeast, atMost, boolean, int, list, object, oneOf, parse, record, upTo } from '../shared/shapes.ts'
+import { readVersion } from '../shared/surroundings.ts'
 import { listenForPages, type AnswerMcp, type Assets, type Download } from './http/server.ts'
 import {
   STRATEGIES,
@@ -10,7 +10,7 @@ import {
   type Nothing,
   type Topic,
   type ViewName,
-} from './protocol.ts'
+} from './protocol/protocol.ts'
 
 /** Pages need no more updates than people can follow. */
 const GATHER_MS = 100

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
-import { boolean, describeMistake, list, object, oneOf, read, record, string } from '../gateway/shapes.ts'
+import { boolean, describeMistake, list, object, oneOf, read, record, string } from '../shared/shapes.ts'
 
 const inputFields = {
   description: v.optional(string),

@@ -26,3 +26,24 @@ export function joinEnvironments(
   for (const part of parts) for (const entry of Object.entries(part)) joined.set(entry[0].toUpperCase(), entry)
   return Object.fromEntries(joined.values())
 }
+
+const INHERITED = {
+  windows:
+    'APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE WINDIR',
+  others: 'HOME LOGNAME PATH SHELL TERM USER',
+}
+
+/** The variables of this process that every MCP server gets, as with the official SDK. Others may be secret. */
+export function getInheritedVariables(
+  env: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Readonly<Record<string, string>> {
+  const names = (platform === 'win32' ? INHERITED.windows : INHERITED.others).split(' ')
+  const found: Record<string, string> = {}
+  for (const name of names) {
+    const value = getVariable(env, name, platform)
+    // Old shells kept functions in variables.
+    if (value !== undefined && !value.startsWith('()')) found[name] = value
+  }
+  return found
+}

@@ -1,6 +1,7 @@
 import { execFile, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { ignore } from 'foldout/promises'
 import { getSystemFolder } from './programs.ts'
 
 type Run = (file: string, args: readonly string[]) => Promise<unknown>
@@ -20,7 +21,7 @@ export async function killTree(
   if (child.pid === undefined || hasEnded(child)) return
   if (platform === 'win32') {
     const program = path.win32.join(getSystemFolder(process.env), 'taskkill.exe')
-    await run(program, ['/pid', String(child.pid), '/t', '/f']).catch(() => undefined)
+    await ignore(run(program, ['/pid', String(child.pid), '/t', '/f']), 'it may have ended by itself')
   }
   // Also if that program is missing or failed.
   if (!hasEnded(child)) child.kill('SIGKILL')

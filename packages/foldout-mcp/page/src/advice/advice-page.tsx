@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AdviceItem, AdviceView, CoreView } from '../../../src/inspector/protocol.ts'
-import { call, changes } from '../connection.ts'
-import { formatCount, formatNumber, formatSigned, toLabel } from '../format.ts'
+import type { AdviceItem, AdviceView, CoreView } from '../../../src/inspector/protocol/protocol.ts'
+import { call, changes } from '../base/connection.ts'
+import { formatCount, formatNumber, formatSigned, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Failure } from '../parts/notes.tsx'
 
@@ -33,11 +33,19 @@ export function AdvicePage() {
   )
 }
 
-function PromptAdvice({ view: { items, runs } }: { readonly view: AdviceView }) {
+function PromptAdvice({ view }: { readonly view: AdviceView }) {
+  const { items, promptRuns, minRuns } = view
+  if (promptRuns < minRuns)
+    return (
+      <Empty title="Too few runs">
+        {formatCount(promptRuns, 'run')} of this prompt recorded. Advice needs at least {formatNumber(minRuns)}.
+        {view.runs > promptRuns && ` ${formatCount(view.runs - promptRuns, 'run')} of other prompts do not count.`}
+      </Empty>
+    )
   if (items.length === 0)
     return (
       <Empty title="Nothing to change">
-        {formatCount(runs, 'run')} recorded. Advice needs at least three runs of the prompt.
+        No change of the prompt would have saved tokens in its {formatCount(promptRuns, 'recorded run')}.
       </Empty>
     )
   const largest = Math.max(1, ...items.flatMap(({ before, after }) => [before.total, after?.total ?? 0]))
@@ -55,6 +63,7 @@ const LABELS: Readonly<Record<AdviceItem['type'], { readonly label: string; read
   'show-section': { label: 'Show', tone: 'accent' },
   'fold-section': { label: 'Fold', tone: 'fold' },
   'offer-tool': { label: 'Offer tool', tone: 'good' },
+  refold: { label: 'Fold results', tone: 'good' },
 }
 
 function Item({ item, largest }: { readonly item: AdviceItem; readonly largest: number }) {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ApprovalRow } from '../../../src/inspector/protocol.ts'
-import { formatTime, toLabel } from '../format.ts'
+import type { ApprovalRow } from '../../../src/inspector/protocol/protocol.ts'
+import { formatTime, toLabel } from '../base/format.ts'
 import { Empty, Failure } from '../parts/notes.tsx'
 import { answerApproval, approvalProblem, approvals } from './state.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ExposureRow } from '../../../src/inspector/protocol.ts'
-import { call, changes } from '../connection.ts'
-import { formatNumber, formatShare } from '../format.ts'
+import type { ExposureRow } from '../../../src/inspector/protocol/protocol.ts'
+import { call, changes } from '../base/connection.ts'
+import { formatNumber, formatShare } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Failure } from '../parts/notes.tsx'
 

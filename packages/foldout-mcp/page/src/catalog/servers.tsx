@@ -1,5 +1,5 @@
-import type { CatalogView, ServerRow } from '../../../src/inspector/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../format.ts'
+import type { CatalogView, ServerRow } from '../../../src/inspector/protocol/protocol.ts'
+import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
 
 const STATES: Readonly<Record<ServerRow['state'], { readonly label: string; readonly tone: string }>> = {
   running: { label: 'running', tone: 'good' },

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import type { ApprovalRow, CatalogView, SearchView, ToolDetail } from '../../../src/inspector/protocol.ts'
-import { call } from '../connection.ts'
+import type { ApprovalRow, CatalogView, SearchView, ToolDetail } from '../../../src/inspector/protocol/protocol.ts'
+import { call } from '../base/connection.ts'
 
 export const catalog = signal<CatalogView | undefined>(undefined)
 export const problem = signal<string | undefined>(undefined)

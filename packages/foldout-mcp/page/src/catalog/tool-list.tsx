@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { CatalogView, FoundTool, SearchView, ToolRow } from '../../../src/inspector/protocol.ts'
-import { formatCount, formatNumber, toLabel } from '../format.ts'
+import type { CatalogView, FoundTool, SearchView, ToolRow } from '../../../src/inspector/protocol/protocol.ts'
+import { formatCount, formatNumber, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { moveFocus } from '../parts/roving.ts'
@@ -73,16 +73,15 @@ const FITS: Readonly<Record<SearchView['fit'], string>> = {
 
 /** What a search found, each with the reason for its score. */
 function Hits({ outcome }: { readonly outcome: SearchView }) {
-  const { hits, fit, more, withoutEncoder } = outcome
+  const { hits, fit, alsoNear, withoutEncoder } = outcome
   const [at, setAt] = useState(0)
   const stop = Math.min(at, hits.length - 1)
   const best = Math.max(1e-9, hits[0]?.score ?? 0)
   return (
     <div class="rows hits">
       <p class="note hits-head" role="status">
-        {FITS[fit]}{' '}
-        {hits.length > 0 && `${formatCount(hits.length, 'tool')}${more > 0 ? `, and ${formatNumber(more)} more` : ''}.`}{' '}
-        {withoutEncoder}
+        {FITS[fit]} {hits.length > 0 && `${formatCount(hits.length, 'tool')}.`}{' '}
+        {alsoNear.length > 0 && `Also near: ${alsoNear.map(toLabel).join(', ')}.`} {withoutEncoder}
       </p>
       <ol onKeyDown={(event) => moveFocus(event, hits.length)}>
         {hits.map((hit, index) => (
@@ -119,6 +118,7 @@ const HOW = {
   spelling: ', by its spelling',
   part: ', as a part',
   action: ', as the same action',
+  kind: ', as what it is',
   meaning: ', by its meaning',
 } as const
 

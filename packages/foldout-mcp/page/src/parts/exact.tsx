@@ -1,4 +1,4 @@
-import { findInvisible } from '../format.ts'
+import { findInvisible } from '../base/format.ts'
 
 /**
  * A text from outside, exactly, with its invisible characters marked: they can hide instructions from people, and turn the direction

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { formatNumber } from '../format.ts'
+import { formatNumber } from '../base/format.ts'
 
 export interface Tab<Name extends string> {
   readonly name: Name

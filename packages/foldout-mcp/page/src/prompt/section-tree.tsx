@@ -1,5 +1,5 @@
-import type { SectionRow } from '../../../src/inspector/protocol.ts'
-import { formatNumber, toLabel } from '../format.ts'
+import type { SectionRow } from '../../../src/inspector/protocol/protocol.ts'
+import { formatNumber, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { useVirtual } from '../parts/virtual.ts'
 import { cursor, toggle } from './state.ts'

@@ -5,8 +5,8 @@ import type {
   SectionRow,
   SectionState,
   StrategyName,
-} from '../../../src/inspector/protocol.ts'
-import { call } from '../connection.ts'
+} from '../../../src/inspector/protocol/protocol.ts'
+import { call } from '../base/connection.ts'
 
 export const view = signal<PromptView | undefined>(undefined)
 export const problem = signal<string | undefined>(undefined)

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { PromptView, TextSpan } from '../../../src/inspector/protocol.ts'
+import type { PromptView, TextSpan } from '../../../src/inspector/protocol/protocol.ts'
 import { Exact } from '../parts/exact.tsx'
 import { cursor, toggle } from './state.ts'
 

@@ -1,5 +1,5 @@
-import type { PromptTool } from '../../../src/inspector/protocol.ts'
-import { formatNumber, toLabel } from '../format.ts'
+import type { PromptTool } from '../../../src/inspector/protocol/protocol.ts'
+import { formatNumber, toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 

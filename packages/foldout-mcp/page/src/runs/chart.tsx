@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { ChartPoint } from '../../../src/inspector/protocol.ts'
-import { formatNumber, formatShort } from '../format.ts'
-import { theme } from '../theme.ts'
+import type { ChartPoint } from '../../../src/inspector/protocol/protocol.ts'
+import { formatNumber, formatShort } from '../base/format.ts'
+import { theme } from '../base/theme.ts'
 
 const HEIGHT = 190
 

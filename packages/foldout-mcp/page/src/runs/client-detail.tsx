@@ -1,5 +1,5 @@
-import type { ClientView } from '../../../src/inspector/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../format.ts'
+import type { ClientView } from '../../../src/inspector/protocol/protocol.ts'
+import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
 import { Chart, type ChartWords } from './chart.tsx'
 import { Figures, type FigureRow } from './figures.tsx'
 import { Timeline } from './timeline.tsx'

@@ -1,6 +1,6 @@
 import { useMemo, useReducer, useState } from 'preact/hooks'
-import type { RunMessage, RunView } from '../../../src/inspector/protocol.ts'
-import { formatCount, toLabel } from '../format.ts'
+import type { RunMessage, RunView } from '../../../src/inspector/protocol/protocol.ts'
+import { formatCount, toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { createPages, loadMessages } from './state.ts'

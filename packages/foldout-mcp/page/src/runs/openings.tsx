@@ -1,5 +1,5 @@
-import type { RunOpening, RunView } from '../../../src/inspector/protocol.ts'
-import { toLabel } from '../format.ts'
+import type { RunOpening, RunView } from '../../../src/inspector/protocol/protocol.ts'
+import { toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 
@@ -7,9 +7,16 @@ const ANSWERS: Readonly<Record<RunOpening['answer'], { readonly label: string; r
   'in-place': { label: 'in the conversation', tone: 'good' },
   restart: { label: 'by a restart', tone: 'fold' },
   none: { label: 'not answered', tone: 'bad' },
+  ahead: { label: 'ahead', tone: 'good' },
 }
 
-/** What the model opened, and why. */
+const USES = { true: 'ahead, and used', false: 'ahead, and not used' } as const
+
+function getLabel({ answer, isUsed }: RunOpening): string {
+  return isUsed === undefined ? ANSWERS[answer].label : USES[`${isUsed}`]
+}
+
+/** What the model opened, and what was opened ahead of it, and why. */
 export function Openings({ shown }: { readonly shown: RunView }) {
   if (shown.openingList.length === 0)
     return <Empty title="Nothing was opened">The model worked with what it was shown from the start.</Empty>
@@ -21,20 +28,20 @@ export function Openings({ shown }: { readonly shown: RunView }) {
             Request
           </th>
           <th scope="col">Sections</th>
-          <th scope="col">The model's reason</th>
+          <th scope="col">Why</th>
           <th scope="col">Answered</th>
         </tr>
       </thead>
       <tbody>
-        {shown.openingList.map(({ request, keys, reason, answer }, i) => (
+        {shown.openingList.map((opening, i) => (
           <tr key={i}>
-            <td class="number">{request}</td>
+            <td class="number">{opening.request}</td>
             <th scope="row">
-              <code>{keys.map((key) => toLabel(key)).join(', ')}</code>
+              <code>{opening.keys.map((key) => toLabel(key)).join(', ')}</code>
             </th>
-            <td>{reason === '' ? <span class="note">It gave none.</span> : <Exact text={reason} />}</td>
+            <td>{opening.reason === '' ? <span class="note">It gave none.</span> : <Exact text={opening.reason} />}</td>
             <td>
-              <span class={`chip ${ANSWERS[answer].tone}`}>{ANSWERS[answer].label}</span>
+              <span class={`chip ${ANSWERS[opening.answer].tone}`}>{getLabel(opening)}</span>
             </td>
           </tr>
         ))}

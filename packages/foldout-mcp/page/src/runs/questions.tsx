@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { RunFork, RunView, WhyNot } from '../../../src/inspector/protocol.ts'
-import { call } from '../connection.ts'
+import type { RunFork, RunView, WhyNot } from '../../../src/inspector/protocol/protocol.ts'
+import { call } from '../base/connection.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Exact } from '../parts/exact.tsx'
 import { Failure } from '../parts/notes.tsx'

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
-import type { RunStatus, RunView } from '../../../src/inspector/protocol.ts'
-import { isRecorded } from '../connection.ts'
-import { formatCount, formatNumber, formatSeconds, formatShare, toLabel } from '../format.ts'
+import type { RunStatus, RunView } from '../../../src/inspector/protocol/protocol.ts'
+import { isRecorded } from '../base/connection.ts'
+import { formatCount, formatNumber, formatSeconds, formatShare, toLabel } from '../base/format.ts'
 import { Tabs, type Tab } from '../parts/tabs.tsx'
 import { Chart, type ChartWords } from './chart.tsx'
 import { Figures, type FigureRow } from './figures.tsx'
 import { Messages } from './messages.tsx'
 import { Openings } from './openings.tsx'
 import { Questions } from './questions.tsx'
-import { chosenRequest } from './state.ts'
+import { getTitle } from './run-title.ts'
+import { chosenRequest, isComparing, runs } from './state.ts'
 import { Timeline } from './timeline.tsx'
 
 export const STATUS: Readonly<Record<RunStatus, string>> = {
@@ -48,19 +49,18 @@ export function RunDetail({ shown }: { readonly shown: RunView }) {
     <div class="run">
       <header class="run-head">
         <div>
-          <h1>{toLabel(shown.prompt) || 'Run'}</h1>
+          <h1 class="run-title" title={toLabel(shown.input)}>
+            {getTitle(shown)}
+          </h1>
           <p class="chips">
             <span class={`chip ${STATUS[shown.status]}`}>{shown.status}</span>
+            {shown.prompt !== '' && <span class="chip">{toLabel(shown.prompt, 60)}</span>}
             {shown.model !== '' && <span class="chip">{toLabel(shown.model, 60)}</span>}
             <span class="chip">{formatSeconds(shown.durationMs)}</span>
           </p>
         </div>
         <Figures rows={toFigures(shown)} />
-        {!isRecorded && (
-          <a class="button" href={`export/${encodeURIComponent(shown.id)}.html`} download>
-            Export as HTML
-          </a>
-        )}
+        {!isRecorded && <Actions id={shown.id} />}
       </header>
       {shown.skipped > 0 && (
         <p class="note">{formatCount(shown.skipped, 'line')} of the recording could not be read.</p>
@@ -87,7 +87,31 @@ export function RunDetail({ shown }: { readonly shown: RunView }) {
   )
 }
 
-function toFigures({ usage, requests, openings, restarts, peak, retries, cacheMisses }: RunView): readonly FigureRow[] {
+function Actions({ id }: { readonly id: string }) {
+  const others = runs.value?.filter((one) => one.kind === 'run' && one.id !== id) ?? []
+  return (
+    <p class="actions run-actions">
+      {others.length > 0 && (
+        <button type="button" aria-pressed={isComparing.value} onClick={() => (isComparing.value = !isComparing.value)}>
+          Compare
+        </button>
+      )}
+      <a class="button" href={`export/${encodeURIComponent(id)}.html`} download>
+        Export as HTML
+      </a>
+    </p>
+  )
+}
+
+export function toFigures({
+  usage,
+  requests,
+  openings,
+  restarts,
+  peak,
+  retries,
+  cacheMisses,
+}: RunView): readonly FigureRow[] {
   return [
     ['Requests', formatNumber(requests)],
     ['Tokens in', formatNumber(usage.input)],

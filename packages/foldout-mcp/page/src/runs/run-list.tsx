@@ -1,30 +1,43 @@
-import { useState } from 'preact/hooks'
-import type { ClientSummary, RunSummary } from '../../../src/inspector/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../format.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { ClientSummary, RunStatus, RunSummary } from '../../../src/inspector/protocol/protocol.ts'
+import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { moveFocus } from '../parts/roving.ts'
 import { useVirtual } from '../parts/virtual.ts'
-import { getAddress, toHref } from '../route.ts'
+import { getAddress, toHref } from '../base/route.ts'
 import { NAMELESS } from './client-detail.tsx'
 import { STATUS } from './run-detail.tsx'
-import { runs } from './state.ts'
+import { getTitle } from './run-title.ts'
+import { changeSelection, clearSelection, ORDERS, selected, selection, type Listed, type Order } from './selection.ts'
+import { isComparing, runs } from './state.ts'
 
 const ROW_HEIGHT = 58
 
-/** All runs, and all clients of a gateway. */
-export function RunList({ chosen }: { readonly chosen: string | undefined }) {
-  const list = runs.value ?? []
+/** All runs, and all clients of a gateway, as far as they are selected. */
+export function RunList({
+  chosen,
+  other,
+}: {
+  readonly chosen: string | undefined
+  readonly other?: string | undefined
+}) {
+  const all = runs.value ?? []
+  const list = isComparing.value ? selected.value.filter(({ kind }) => kind === 'run') : selected.value
   const [at, setAt] = useState(0)
   const { scroller, items, size, show } = useVirtual({ count: list.length, height: ROW_HEIGHT })
   const stop = items.some(({ index }) => index === at) ? at : (items[0]?.index ?? 0)
-  const hasRuns = list.some(({ kind }) => kind === 'run')
-  const hasClients = list.some(({ kind }) => kind === 'client')
+  const position = list.findIndex(({ id }) => id === chosen)
+  useEffect(() => {
+    if (position !== -1) show(position)
+  }, [chosen, position === -1])
+  const hasRuns = all.some(({ kind }) => kind === 'run')
+  const hasClients = all.some(({ kind }) => kind === 'client')
   const title = [...(hasRuns ? ['Runs'] : []), ...(hasClients ? ['Clients'] : [])].join(' and ')
   return (
     <nav class="pane run-list" aria-label={title}>
       <header class="pane-head">
         <h2>
-          {title} <span class="count">{formatNumber(list.length)}</span>
+          {title} <span class="count">{formatSize(list.length, all.length)}</span>
         </h2>
         {hasRuns && (
           <span class="actions">
@@ -32,6 +45,23 @@ export function RunList({ chosen }: { readonly chosen: string | undefined }) {
           </span>
         )}
       </header>
+      <RunFilter list={all} />
+      {isComparing.value && (
+        <p class="note run-choice" role="status">
+          Choose the run to compare with.{' '}
+          <button type="button" onClick={() => (isComparing.value = false)}>
+            Cancel
+          </button>
+        </p>
+      )}
+      {list.length === 0 && (
+        <p class="note run-choice" role="status">
+          Nothing matches.{' '}
+          <button type="button" onClick={clearSelection}>
+            Show all
+          </button>
+        </p>
+      )}
       <div ref={scroller} class="rows" tabIndex={-1} onKeyDown={(event) => moveFocus(event, list.length, show)}>
         <ol class="tree-space" style={{ height: `${size}px` }}>
           {items.map(({ index, start }) => {
@@ -46,10 +76,12 @@ export function RunList({ chosen }: { readonly chosen: string | undefined }) {
                 style={{ transform: `translateY(${start}px)` }}
               >
                 <a
-                  href={toHref('runs', one.id)}
+                  href={
+                    isComparing.value && chosen !== undefined ? toHref('runs', chosen, one.id) : toHref('runs', one.id)
+                  }
                   data-index={index}
                   tabIndex={index === stop ? 0 : -1}
-                  aria-current={one.id === chosen ? 'true' : undefined}
+                  aria-current={one.id === chosen || one.id === other ? 'true' : undefined}
                   onFocus={() => setAt(index)}
                 >
                   {one.kind === 'run' ? <RunEntry run={one} /> : <ClientEntry client={one} />}
@@ -63,15 +95,19 @@ export function RunList({ chosen }: { readonly chosen: string | undefined }) {
   )
 }
 
+function formatSize(shown: number, all: number): string {
+  return shown === all ? formatNumber(all) : `${formatNumber(shown)} of ${formatNumber(all)}`
+}
+
 function RunEntry({ run }: { readonly run: RunSummary }) {
-  const { id, input, status, prompt, requests, usage, startedAt } = run
+  const { status, requests, usage, startedAt } = run
   return (
     <>
-      <span class="run-name">{toLabel(input || prompt || id)}</span>
+      <span class="run-name">{getTitle(run)}</span>
       <span class="run-facts">
         <span class={`chip ${STATUS[status]}`}>{status}</span>
         <span class="note">
-          {formatCount(requests, 'request')}, {formatNumber(usage.input)} in
+          {formatNumber(usage.input)} in, {formatCount(requests, 'request')}
         </span>
         <Clock at={startedAt} />
       </span>
@@ -112,4 +148,49 @@ function Trouble({ failed, held }: Pick<ClientSummary['figures'], 'failed' | 'he
 /** Runs that were recorded as numbers have no time. */
 function Clock({ at }: { readonly at: number }) {
   return at > 1e9 ? <time class="note">{formatClock(at)}</time> : null
+}
+
+/** Searches, filters and sorts the list. It is worth its room only if there is something to choose from. */
+function RunFilter({ list }: { readonly list: readonly Listed[] }) {
+  const { text, status, order } = selection.value
+  if (list.length < 2) return null
+  const statuses = [...new Set(list.flatMap((one) => (one.kind === 'run' ? [one.status] : [])))].toSorted()
+  return (
+    <div class="run-filter" role="search" aria-label="Runs">
+      <input
+        type="search"
+        aria-label="Search the runs"
+        placeholder="Search"
+        value={text}
+        onInput={({ currentTarget }) => changeSelection({ text: currentTarget.value })}
+      />
+      {statuses.length > 1 && (
+        <select
+          aria-label="Status"
+          value={status}
+          onChange={({ currentTarget }) => changeSelection({ status: currentTarget.value as RunStatus | '' })}
+        >
+          <option value="">Any status</option>
+          {statuses.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      )}
+      {statuses.length > 0 && (
+        <select
+          aria-label="Order"
+          value={order}
+          onChange={({ currentTarget }) => changeSelection({ order: currentTarget.value as Order })}
+        >
+          {Object.entries(ORDERS).map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  )
 }

@@ -1,18 +1,23 @@
 import { useEffect } from 'preact/hooks'
-import { changes, hello, isRecorded } from '../connection.ts'
+import { changes, hello, isRecorded } from '../base/connection.ts'
 import { Empty, Failure } from '../parts/notes.tsx'
-import { getAddress, route } from '../route.ts'
+import { getAddress, route } from '../base/route.ts'
 import { ClientDetail } from './client-detail.tsx'
+import { Comparison } from './comparison.tsx'
 import { RunDetail } from './run-detail.tsx'
 import { RunList } from './run-list.tsx'
-import { problem, refreshList, refreshRun, run, runProblem, runs } from './state.ts'
+import { selected } from './selection.ts'
+import { isComparing, problem, refreshList, refreshRun, run, runProblem, runs } from './state.ts'
 
 /** The run view: a list of runs and of clients of a gateway, and one of them in full. */
 export function RunsPage() {
   const version = changes.value.runs
   useEffect(() => void refreshList(), [version])
-  const [asked] = route.value.rest
-  const id = asked ?? runs.value?.[0]?.id
+  const [asked, other] = route.value.rest
+  const id = asked ?? selected.value[0]?.id ?? runs.value?.[0]?.id
+  useEffect(() => {
+    isComparing.value = false
+  }, [asked, other])
   useEffect(() => {
     if (id !== undefined) void refreshRun(id)
   }, [id, version])
@@ -22,8 +27,12 @@ export function RunsPage() {
   if (runs.value.length === 0) return hello.value?.views.includes('catalog') ? <NoClients /> : <NoRuns />
   return (
     <div class={isRecorded ? 'runs alone' : 'runs'}>
-      {!isRecorded && <RunList chosen={id} />}
-      <Detail id={id} />
+      {!isRecorded && <RunList chosen={id} other={other} />}
+      {id !== undefined && other !== undefined ? (
+        <Comparison key={`${id} ${other}`} ids={[id, other]} />
+      ) : (
+        <Detail id={id} />
+      )}
     </div>
   )
 }

@@ -6,8 +6,8 @@ import type {
   RunStep,
   RunSummary,
   RunView,
-} from '../../../src/inspector/protocol.ts'
-import { call } from '../connection.ts'
+} from '../../../src/inspector/protocol/protocol.ts'
+import { call } from '../base/connection.ts'
 
 export const runs = signal<readonly (RunSummary | ClientSummary)[] | undefined>(undefined)
 export const run = signal<RunView | ClientView | undefined>(undefined)
@@ -16,6 +16,9 @@ export const problem = signal<string | undefined>(undefined)
 export const runProblem = signal<string | undefined>(undefined)
 /** The request that is looked at, from 1. */
 export const chosenRequest = signal(1)
+
+/** Whether the user chooses a second run to compare with. */
+export const isComparing = signal(false)
 
 export async function refreshList(): Promise<void> {
   try {

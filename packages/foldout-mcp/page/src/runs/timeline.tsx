@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
-import type { RunStep, StepKind } from '../../../src/inspector/protocol.ts'
-import { formatBytes, formatNumber, formatSeconds, formatTimeOfDay, toLabel } from '../format.ts'
+import type { RunStep, StepKind } from '../../../src/inspector/protocol/protocol.ts'
+import { formatBytes, formatNumber, formatSeconds, formatTimeOfDay, toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { moveFocus } from '../parts/roving.ts'
@@ -21,6 +21,7 @@ const LABELS: Readonly<Record<StepKind, string>> = {
   opening: 'opening',
   added: 'tools',
   restart: 'restart',
+  fold: 'fold',
   retry: 'retry',
   miss: 'cache',
   approval: 'approval',

@@ -1,10 +1,10 @@
+import { untilAborted } from 'foldout/promises'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import { readDefinition } from '../../gateway/config/read-config.ts'
 import { createGateway } from '../../gateway/gateway.ts'
-import { untilAborted } from '../../gateway/upstreams/connection.ts'
 import { loadFormat } from '../../clients/documents/document.ts'
 import { findFile } from '../../clients/files.ts'
 import { getFolderNeeded } from '../../clients/entries.ts'
@@ -14,7 +14,7 @@ import { hideSecrets } from '../../clients/redact.ts'
 import { createState, type State } from '../../clients/state.ts'
 import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { carryTrust, requireOwnFile } from '../support/trust.ts'
 import { formatSentences, toLine, toLines } from '../support/text.ts'
 import { toJson } from './json.ts'
@@ -266,7 +266,7 @@ async function tryServer(
     ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
   })
   try {
-    await untilAborted(gateway.ready(), signal)
+    await untilAborted(signal, () => gateway.ready())
     const [server] = gateway.servers
     if (server?.state.type === 'failed') {
       const { reason, needsSignIn } = server.state

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { collect, formatExamples, readSeconds } from '../support/options.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { TRUST_OPTION } from '../support/trust-option.ts'
 import type { AddOptions, RemoveOptions } from './add.ts'
 import type { ImportOptions } from './import.ts'
@@ -58,7 +58,7 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
   program
     .command('install')
     .description('install the gateway in an MCP client')
-    .argument('<client>', 'for example cursor, claude-code or vscode')
+    .argument('[client]', 'for example cursor, claude-code or vscode; without one, lists those on this machine')
     .option(...SERVED_CONFIG)
     .option(...TRUST_OPTION)
     .option('--project [folder]', 'only for one project (default: this folder)')
@@ -66,19 +66,23 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
     .option('--move', 'move the client’s other servers into the gateway’s configuration')
     .option('--edit', 'edit the client’s file even if the client has its own command')
     .option('--dry-run', 'show what would change, and change nothing')
+    .option('--start', 'start every server once to fill the cache and to see what works (default: on a terminal)')
+    .option('--no-start', 'start no server')
     .option('--links', 'print a link that installs with one click, and change nothing')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       formatExamples(
+        'foldout install',
         'foldout install cursor',
         'foldout install claude-code --project --config foldout.config.json',
         'foldout install claude-desktop --move',
         'foldout install vscode --links',
       ),
     )
-    .action(async (client: string, options: InstallOptions) => {
-      const { install } = await import('./install.ts')
+    .action(async (client: string | undefined, options: InstallOptions) => {
+      const { install, listInstallable } = await import('./install.ts')
+      if (client === undefined) return finish(listInstallable(options, surroundings))
       finish(await install(client, options, surroundings))
     })
 }

@@ -28,6 +28,21 @@ describe('R52: foldout install and uninstall', () => {
     expect(await readFile(file, 'utf8')).toBe('{}')
   })
 
+  it('without a client, lists those of this machine', async () => {
+    const none = await machine.run('install')
+    expect({ code: none.code, stdout: none.stdout }).toEqual({ code: 2, stdout: '' })
+    expect(none.stderr).toMatch(/^Name the client to install the gateway in\.\nNo client was found on this machine\./)
+    const file = await machine.write('home/.cursor/mcp.json', '{}')
+    const { code, stderr } = await machine.run('install')
+    expect(code).toBe(2)
+    expect(stderr).toContain(`cursor (Cursor): ${file}\n`)
+    expect(stderr).toMatch(/For example: foldout install cursor\n$/)
+    expect(JSON.parse((await machine.run('install', '--json')).stdout)).toEqual({
+      error: { message: 'Name the client to install the gateway in.', exitCode: 2 },
+      clients: [{ name: 'cursor', title: 'Cursor', file }],
+    })
+  })
+
   it('say how to undo it, for the user and for a project', async () => {
     const place = join(machine.folder, 'my project')
     await mkdir(place, { recursive: true })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ignore } from 'foldout/promises'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ClientDescription, Scope } from '../../clients/client.ts'
 import { createLaunch } from '../../clients/entries.ts'
@@ -10,8 +11,10 @@ import type { ConfigRelease } from '../../clients/install/release.ts'
 import { followLinks } from '../../clients/files.ts'
 import { chooseFile, listOwnFiles, type Whereabouts } from '../../clients/places.ts'
 import { uninstallGateway, type UninstallResult } from '../../clients/install/uninstall.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import { withServers, type FailedServer } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { formatCount, formatSentences } from '../support/text.ts'
 import { createCheck, trustFile } from '../support/trust.ts'
 import { toJson } from './json.ts'
@@ -27,6 +30,8 @@ export interface InstallOptions {
   readonly edit?: boolean
   readonly dryRun?: boolean
   readonly links?: boolean
+  /** Whether every server is started once. Default: on a terminal. */
+  readonly start?: boolean
   readonly json?: boolean
 }
 
@@ -64,9 +69,77 @@ export async function install(name: string, options: InstallOptions, surrounding
   const undo = `foldout uninstall ${client.name}${formatProject(options)}`
   const move = `foldout install ${client.name}${formatProject(options)} --move`
   const more = { undo, move, empty: await describeEmpty(result.config) }
-  stdout.write(options.json ? toJson(result) : formatSentences(describeInstalled(client, result, more), stdout))
+  // A program that reads JSON gets one document, when everything is done.
+  if (!options.json) stdout.write(formatSentences(describeInstalled(client, result, more), stdout))
+  const isStarting = !options.dryRun && (options.start ?? surroundings.confirm !== undefined)
+  const started = isStarting && more.empty === undefined ? await startOnce(result.config, surroundings) : undefined
+  if (options.json) stdout.write(toJson({ ...result, ...dropUndefined({ started }) }))
+  else if (started) stdout.write(formatSentences(describeStarted(started), stdout))
   return EXIT.done
 }
+
+/** The servers that answered, and those that did not, each with its reason. */
+interface Started {
+  readonly working: readonly string[]
+  readonly failed: readonly FailedServer[]
+}
+
+/** How long a server may take to start, in seconds. The first start of some downloads a package. */
+const START_SECONDS = 60
+
+/**
+ * Starts every server of a configuration once, which also fills the cache: the client's first request then has all tools, and the user
+ * learns now what does not work. The installation is done already, so nothing here fails it.
+ */
+async function startOnce(config: string, surroundings: Surroundings): Promise<Started> {
+  const options = { config: [config], refresh: true, quiet: true, timeout: START_SECONDS }
+  try {
+    return await withServers(options, surroundings, async ({ servers, failed }) => ({
+      working: servers.map(({ name }) => name).filter((name) => !failed.some((other) => other.name === name)),
+      failed,
+    }))
+  } catch (error) {
+    return { working: [], failed: [{ name: config, error: (error as Error).message }] }
+  }
+}
+
+function describeStarted({ working, failed }: Started): readonly string[] {
+  const all = working.length + failed.length
+  return [
+    `${working.length} of ${formatCount(all, 'server')} ${all === 1 ? 'works' : 'work'}.`,
+    ...failed.map(({ name, error }) => `${name} does not work: ${error}`),
+    ...(failed.length > 0 ? ['For more about them: foldout doctor'] : []),
+  ]
+}
+
+/**
+ * `foldout install` without a client: lists the clients that this machine has files of, so that one of them can be named. Nothing was
+ * installed, so this is a usage error. Returns the exit code.
+ */
+export function listInstallable(options: InstallOptions, surroundings: Surroundings): number {
+  const { scope, where } = locate(options, findProject(options.project), surroundings)
+  const found = CLIENTS.flatMap((client) => {
+    const file = listOwnFiles(client, scope, where).find((one) => existsSync(one))
+    return file === undefined ? [] : [{ name: client.name, title: client.title, file }]
+  })
+  if (options.json) {
+    surroundings.stdout.write(toJson({ error: { message: NO_CLIENT, exitCode: EXIT.usage }, clients: found }))
+    return EXIT.usage
+  }
+  const [first] = found
+  const lines =
+    first === undefined
+      ? [`No client was found on this machine. These can be named: ${CLIENTS.map(({ name }) => name).join(', ')}`]
+      : [
+          'These clients were found on this machine:',
+          ...found.map(({ name, title, file }) => `  ${name} (${title}): ${file}`),
+          `For example: foldout install ${first.name}${formatProject(options)}`,
+        ]
+  surroundings.stderr.write(formatSentences([NO_CLIENT, ...lines], surroundings.stderr))
+  return EXIT.usage
+}
+
+const NO_CLIENT = 'Name the client to install the gateway in.'
 
 /** Formats the option that makes another command use the same project. */
 function formatProject({ project }: InstallOptions): string {
@@ -86,7 +159,7 @@ function describeMissing(config: string): string {
 
 /** A gateway without servers would look broken. A configuration that is code, or damaged, is not checked. */
 async function describeEmpty(config: string): Promise<string | undefined> {
-  const servers = await readConfigServers(config).catch(() => undefined)
+  const servers = await ignore(readConfigServers(config), 'a configuration that is code, or damaged, is not checked')
   return servers?.size === 0 ? 'It has no servers yet. To import those of your clients: foldout import' : undefined
 }
 

@@ -1,13 +1,19 @@
 import { UsageError } from '../../gateway/config/config.ts'
-import type { GatewayStore } from '../../gateway/store/contract.ts'
+import type { GatewayStore } from '../../gateway/store/contract/gateway-store.ts'
 import type { StoreSettings } from '../../gateway/store/open.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { describeCaller } from '../policy/approvals.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { withStore } from '../support/store.ts'
 import { toLine } from '../support/text.ts'
-import type { AnswerOptions } from './commands.ts'
 import { openRunsAt } from './view.ts'
+import type { StoreOptions } from '../support/store.ts'
+
+/** Options of `foldout fleet approve` and `deny`. */
+export interface AnswerOptions extends StoreOptions {
+  readonly json?: boolean
+  readonly reason?: string
+}
 
 /** `foldout fleet approve` and `deny`: decides exactly one call, of a run or of a gateway's client. Returns the exit code. */
 export async function answerCall(

@@ -1,21 +1,7 @@
 import { formatExamples, readCount, readSeconds, type AddCommands } from '../support/options.ts'
 import { addStoreOptions } from '../policy/commands.ts'
-import type { StoreOptions } from '../support/store.ts'
-
-/** Options of `foldout fleet`. */
-export interface FleetCommandOptions extends StoreOptions {
-  readonly json?: boolean
-  readonly watch?: boolean
-  /** In seconds. */
-  readonly interval?: number
-  readonly runs?: number
-}
-
-/** Options of `foldout fleet approve` and `deny`. */
-export interface AnswerOptions extends StoreOptions {
-  readonly json?: boolean
-  readonly reason?: string
-}
+import type { AnswerOptions } from './answer.ts'
+import type { FleetCommandOptions } from './show.ts'
 
 /** Adds the commands for gateways and agents that run on several machines. */
 export const addFleetCommands: AddCommands = (program, surroundings, finish) => {

@@ -1,7 +1,7 @@
 import type { FleetApproval } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { describeCaller } from '../policy/approvals.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { createStyler, formatCount, formatTable, indentBlock, shorten, toLine } from '../support/text.ts'
 import type { FleetView } from './view.ts'
 

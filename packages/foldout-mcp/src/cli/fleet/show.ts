@@ -1,12 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ignore } from 'foldout/promises'
 import { EXIT } from '../support/exit-codes.ts'
 import { toJson as toCallJson } from '../policy/approvals.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { withStore } from '../support/store.ts'
 import { toLine } from '../support/text.ts'
-import type { FleetCommandOptions } from './commands.ts'
 import { formatFleet } from './format.ts'
 import { openViewer, type FleetView, type FleetViewer } from './view.ts'
+import type { StoreOptions } from '../support/store.ts'
+
+/** Options of `foldout fleet`. */
+export interface FleetCommandOptions extends StoreOptions {
+  readonly json?: boolean
+  readonly watch?: boolean
+  /** In seconds. */
+  readonly interval?: number
+  readonly runs?: number
+}
 
 const DEFAULT_RUNS = 20
 const DEFAULT_INTERVAL = 2
@@ -56,7 +66,7 @@ async function watchFleet(
       if (signal.aborted) break
       stderr.write(`${toLine((error as Error).message)}\n`)
     }
-    await sleep(interval * 1000, undefined, { signal }).catch(() => undefined)
+    await ignore(sleep(interval * 1000, undefined, { signal }), 'Ctrl-C ends the wait')
   }
   return EXIT.done
 }

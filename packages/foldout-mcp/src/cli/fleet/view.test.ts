@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { GatewayStatus } from '../../gateway/store/contract.ts'
+import type { GatewayStatus } from '../../gateway/store/contract/gateway-store.ts'
 import { joinTransports } from './view.ts'
 
 const URL = 'http://127.0.0.1:8414/mcp'

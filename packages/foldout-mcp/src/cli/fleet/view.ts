@@ -1,6 +1,6 @@
 import type { FleetPicture } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
-import type { GatewayStatus, GatewayStore } from '../../gateway/store/contract.ts'
+import type { GatewayStatus, GatewayStore } from '../../gateway/store/contract/gateway-store.ts'
 import type { StoreSettings } from '../../gateway/store/open.ts'
 
 /** The gateway of one process, which may serve one client over stdio and others over HTTP. */

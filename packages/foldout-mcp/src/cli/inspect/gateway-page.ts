@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { TrafficLines } from '../../gateway/traffic/lines.ts'
-import type { Redactor } from '../../gateway/traffic/redact.ts'
+import type { Redactor } from '../../gateway/policy/secrets/redact.ts'
 import type { OnTraffic } from '../../gateway/traffic/traffic.ts'
 import { createApprovalSource } from '../../inspector/catalog/approvals.ts'
 import { createCatalogSource, type CatalogSource } from '../../inspector/catalog/source.ts'

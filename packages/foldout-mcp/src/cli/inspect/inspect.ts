@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
-import { dropUndefined } from '../../gateway/fields.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { createGateway } from '../../gateway/gateway.ts'
-import { SECRET_NAME } from '../../clients/redact.ts'
+import { SECRET_NAME } from '../../shared/secret-text.ts'
 import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'
-import { createRedactor, type Redactor } from '../../gateway/traffic/redact.ts'
+import { createRedactor, type Redactor } from '../../gateway/policy/secrets/redact.ts'
 import { isTraffic, readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
 import { createAdviceSource } from '../../inspector/advice/source.ts'
 import { createApprovalSource } from '../../inspector/catalog/approvals.ts'
@@ -18,8 +18,9 @@ import { createRunSource } from '../../inspector/runs/source.ts'
 import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
-import { createReporter, getGatewayOptions, type ServerOptions, type Surroundings } from '../support/session.ts'
+import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { type Surroundings } from '../support/surroundings.ts'
+import { createReporter, getGatewayOptions, type ServerOptions } from '../support/session.ts'
 import { hasConfigFile, openConfig } from '../support/trust.ts'
 
 export interface InspectOptions extends ValueOptions, ServerOptions {
@@ -171,6 +172,9 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
     },
     get ownTools() {
       return gateway.ownTools
+    },
+    get ownInstructions() {
+      return gateway.ownInstructions
     },
     getCatalog: () => gateway.getCatalog(dropUndefined({ preset })),
   })

@@ -1,6 +1,6 @@
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { withStore, type StoreOptions } from '../support/store.ts'
 import { createStyler, indentBlock, toLine } from '../support/text.ts'
 

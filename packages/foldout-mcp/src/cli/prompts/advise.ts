@@ -1,12 +1,12 @@
 import { learnCore, type LearnedCore } from 'foldout/catalog'
 import { advise, type Advice } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
-import { dropUndefined } from '../../gateway/fields.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { isTraffic, readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { formatCount, formatNumber, formatTable, toLine } from '../support/text.ts'
-import { loadPrompt, type ValueOptions } from './prompt-module.ts'
+import { loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { readRuns } from './runs.ts'
 
 export interface AdviseOptions extends ValueOptions {

@@ -1,15 +1,17 @@
 import { Option } from 'commander'
-import { STRATEGIES } from '../../inspector/protocol.ts'
+import { STRATEGIES } from '../../inspector/protocol/protocol.ts'
 import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../support/options.ts'
 import type { InspectOptions } from '../inspect/inspect.ts'
 import type { AdviseOptions } from './advise.ts'
 import type { RenderPromptOptions } from './render.ts'
 import type { SimulateOptions } from './simulate.ts'
+import type { TuneOptions } from './tune.ts'
 
-/** Adds the commands for prompts: render, advise, simulate and inspect. */
+/** Adds the commands for prompts: render, advise, tune, simulate and inspect. */
 export const addPromptCommands: AddCommands = (program, surroundings, finish) => {
   addRender(program, surroundings, finish)
   addAdvise(program, surroundings, finish)
+  addTune(program, surroundings, finish)
   addSimulate(program, surroundings, finish)
   addInspect(program, surroundings, finish)
 }
@@ -20,6 +22,13 @@ const JSON_OPTION = ['--json', 'print JSON'] as const
 
 const createStrategyOption = (description: string): Option =>
   new Option('-s, --strategy <name>', description).choices(STRATEGIES)
+
+const createCacheOption = (): Option =>
+  new Option('--cache <provider>', 'the provider whose prompt cache counts (default: anthropic)').choices([
+    'none',
+    'anthropic',
+    'openai',
+  ])
 
 const addRender: AddCommands = (program, surroundings, finish) => {
   program
@@ -63,6 +72,34 @@ const addAdvise: AddCommands = (program, surroundings, finish) => {
     })
 }
 
+const addTune: AddCommands = (program, surroundings, finish) => {
+  program
+    .command('tune')
+    .description('write the cheapest folding for recorded runs as overrides')
+    .argument('<recording>', 'runs of a prompt (createFileRecorder)')
+    .option('--prompt <module>', MODULE)
+    .addOption(createCacheOption())
+    .option('--model <name>', 'the model whose prompt cache counts, such as claude-sonnet-5-5')
+    .option('--per-hour <number>', 'how many conversations an hour begin with this prompt (default: 40)', readCount)
+    .option('--min-runs <number>', 'change something only from this many runs on (default: 10)', readCount)
+    .option('--root <folder>', 'the folder of the override files (default: prompts)')
+    .option('--tag <name>', 'the name of the override file (default: tuned)')
+    .option('-n, --dry-run', 'print what would change, and write nothing')
+    .option(...VALUES)
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      formatExamples(
+        'foldout tune runs.jsonl --prompt support.ts --dry-run',
+        'foldout tune runs.jsonl --prompt support.ts --model claude-sonnet-5-5 --per-hour 40',
+      ),
+    )
+    .action(async (recording: string, options: TuneOptions) => {
+      const { tuneFrom } = await import('./tune.ts')
+      finish(await tuneFrom(recording, options, surroundings))
+    })
+}
+
 const addSimulate: AddCommands = (program, surroundings, finish) => {
   program
     .command('simulate')
@@ -72,20 +109,16 @@ const addSimulate: AddCommands = (program, surroundings, finish) => {
     .option('--steps <file>', 'what the model does, in a JSON file: [{"opens": ["refunds"]}, {"answers": 80}]')
     .option('--recording <file>', 'replay what the model did in recorded runs (createFileRecorder)')
     .addOption(createStrategyOption('compare only this strategy with the fully open prompt (default: all strategies)'))
-    .addOption(
-      new Option('--cache <provider>', 'the provider whose prompt cache is simulated').choices([
-        'none',
-        'anthropic',
-        'openai',
-      ]),
-    )
+    .addOption(createCacheOption())
+    .option('--model <name>', 'the model whose prompt cache is simulated, such as claude-sonnet-5-5')
+    .option('--per-hour <number>', 'how many conversations an hour begin with this prompt', readCount)
     .option(...VALUES)
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
       formatExamples(
         'foldout simulate support.ts --open refunds',
-        'foldout simulate support.ts --recording runs.jsonl --cache anthropic',
+        'foldout simulate support.ts --recording runs.jsonl --model claude-sonnet-5-5 --per-hour 40',
       ),
     )
     .action(async (module: string, options: SimulateOptions) => {

@@ -1,12 +1,12 @@
-import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runAgent } from 'foldout'
-import { createFileRecorder } from 'foldout/node'
+import { createFileRecorder, createOverrideStore } from 'foldout/node'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
-import { clerk } from './desk.fixtures.ts'
+import { clerk, support } from './desk.fixtures.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
@@ -145,6 +145,41 @@ describe('R58 foldout advise', () => {
   })
 })
 
+describe('R79 foldout tune', () => {
+  it('says what each way costs, writes the cheapest as overrides, and is undone by deleting the file', async () => {
+    const runs = await recordRuns(12)
+    const root = join(folder, 'tuned')
+    const args = ['tune', runs, '--prompt', DESK, '--root', root]
+    const dry = await run(...args, '--dry-run')
+    expect(dry.stdout).toMatch(/^12 runs\. What each way to fold costs:\n {2}way +tokens a run\n {2}as it is/)
+    expect(dry.stdout).toMatch(/refunds: open/)
+    expect(dry.stdout).toMatch(
+      /'all open' saves [\d,]+ tokens a run \(\d+ %; between [\d,]+ and [\d,]+ with 95 % confidence\)/,
+    )
+    expect(dry.stdout).toContain('Nothing was written, because of --dry-run.')
+    expect(existsSync(root)).toBe(false)
+    const done = JSON.parse((await run(...args, '--json')).stdout) as {
+      written: string
+      changes: object
+      saved: object
+    }
+    expect(done).toMatchObject({ changes: { refunds: 'full' }, saved: { mean: expect.any(Number) } })
+    const found = await createOverrideStore({ root }).resolve(support, { tag: 'tuned' })
+    expect(found?.ignored).toEqual([])
+    expect(clerk.render({ overrides: found!.overrides }).summarized).not.toContain('refunds')
+    rmSync(done.written)
+    expect(await createOverrideStore({ root }).resolve(support, { tag: 'tuned' })).toBeUndefined()
+  })
+
+  it('changes nothing with few runs, and refuses a recording without any', async () => {
+    const few = await run('tune', await recordRuns(5), '--prompt', DESK)
+    expect(few.stdout).toContain('Nothing to change: no other way certainly costs less')
+    const none = write('no-runs.jsonl', '{"version":1,"runs":[]}\n')
+    expect((await run('tune', none, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
+    expect((await run('tune', none)).stderr).toMatch(/Name the recorded prompt with --prompt/)
+  })
+})
+
 describe('R58 foldout simulate', () => {
   it('compares strategies on recorded runs, on steps and on openings', async () => {
     const runs = await recordRuns(2)
@@ -162,13 +197,25 @@ describe('R58 foldout simulate', () => {
       ['everything-in-full', 4],
     ])
     expect(result.strategies[3]?.problem).toMatch(/the prompt has no tool 'read_file'/)
-    const steps = write('steps.json', '[{"opens": ["refunds"]}, {"answers": 80}]')
+    const steps = write('steps.json', '[{"opens": ["refunds"]}, {"answers": 100}]')
     const [given, opened] = await Promise.all([
       run('simulate', DESK, '--steps', steps, '--strategy', 'read-section'),
       run('simulate', DESK, '--open', 'refunds', '--strategy', 'read-section'),
     ])
-    expect(given.stdout).toMatch(/^read-section +2 +0 +[\d,]+ +[\d,]+ {2}█+/m)
+    expect(given.stdout).toMatch(/^read-section +2 +0 +[\d,]+ +[\d,]+ +[\d,]+ +[\d,]+ {2}█+/m)
     expect(given.stdout).toBe(opened.stdout)
+  })
+
+  it('R78 prints what it assumes, and the cost cold, warm and at a number of conversations an hour', async () => {
+    const { stdout } = await run('simulate', DESK, '--model', 'gpt-5', '--per-hour', '40')
+    expect(stdout).toMatch(/^strategy +requests +restarts +input +output +billed cold +warm +40 an hour/m)
+    expect(stdout).toContain('The model opens every folded section in one reply, and then answers.')
+    expect(stdout).toContain('The cache holds steps of 128 tokens of requests of 1024 tokens or more, for 5 minutes.')
+    expect(stdout).toContain('40 conversations an hour begin alike, so 96 % of them find their beginning in the cache.')
+    expect(await run('simulate', DESK, '--model', 'nobody-1')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/The cache of the model 'nobody-1' is not known\. Use --cache instead\./),
+    })
   })
 
   it('refuses invalid steps, two sources of steps, and runs of another prompt', async () => {

@@ -1,9 +1,9 @@
 import type { RenderedPrompt } from 'foldout'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine, wrapWhole } from '../support/text.ts'
-import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
-import { createStrategy, loadPrompt, type ValueOptions } from './prompt-module.ts'
+import { STRATEGIES, type StrategyName } from '../../inspector/protocol/protocol.ts'
+import { createStrategy, loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { checkPaths, measureSections, toVisibility } from './sections.ts'
 
 export interface RenderPromptOptions extends ValueOptions {

@@ -2,11 +2,10 @@ import { toSimulationSteps, type SimulationOptions, type SimulationStep } from '
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
-import { dropUndefined } from '../../gateway/fields.ts'
-import { atLeast, int, list, parse, strictObject, string, union } from '../../gateway/shapes.ts'
-import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
+import { atLeast, int, list, parse, strictObject, string, union } from '../../shared/shapes.ts'
+import { STRATEGIES, type StrategyName } from '../../inspector/protocol/protocol.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import type { Surroundings } from '../support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 import { createProgress } from '../support/progress.ts'
 import {
   chooseLayout,
@@ -18,7 +17,8 @@ import {
   formatTable,
   toLine,
 } from '../support/text.ts'
-import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
+import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { DEFAULT_CACHE, findCache } from './cache-option.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'
 
@@ -28,6 +28,8 @@ export interface SimulateOptions extends ValueOptions {
   readonly recording?: string
   readonly strategy?: StrategyName
   readonly cache?: 'none' | 'anthropic' | 'openai'
+  readonly model?: string
+  readonly perHour?: number
   readonly json?: boolean
 }
 
@@ -37,9 +39,16 @@ interface SimulatedCost {
   readonly requests: number
   readonly restarts: number
   readonly inputTokens: number
+  readonly outputTokens: number
+  /** The cost of the input if no run finds its beginning in the cache. */
   readonly billedTokens: number
+  /** The cost of the input if every run does. */
+  readonly warmTokens: number
+  /** The cost of the input at the given number of conversations per hour. */
+  readonly perHourTokens: number | undefined
   /** Why the strategy cannot be simulated. If set, the figures are 0. */
   readonly problem: string | undefined
+  readonly assumptions: readonly string[]
 }
 
 /** `foldout simulate <module>`: compares what runs cost with each strategy. Returns the exit code. */
@@ -51,47 +60,76 @@ export async function simulatePrompt(
   const { stdout } = surroundings
   const loaded = await loadPrompt(module, options)
   const runs = await findRuns(options, loaded)
+  const cache = findCache(options)
   const names = options.strategy === undefined ? STRATEGIES : [options.strategy]
   const costs: SimulatedCost[] = []
   const work = async (): Promise<void> => {
     for (const name of [...names, 'everything-in-full'] as const)
-      costs.push(await simulateRuns(name, { loaded, runs, cache: options.cache }))
+      costs.push(await simulateRuns(name, { loaded, runs, cache, perHour: options.perHour }))
   }
   await createProgress(surroundings, {}).during(
     () => `Simulated ${costs.length} of ${names.length + 1} strategies`,
     work,
   )
   const { ns, key } = loaded.bound.prompt
-  const result = { prompt: `${ns}/${key}`, runs: runs.length, cache: options.cache ?? 'none', strategies: costs }
+  const assumptions = [
+    ...describeSteps(options),
+    ...(costs.find((cost) => cost.problem === undefined)?.assumptions ?? []),
+  ]
+  const result: Result = {
+    prompt: `${ns}/${key}`,
+    runs: runs.length,
+    cache: options.model ?? options.cache ?? DEFAULT_CACHE,
+    perHour: options.perHour,
+    assumptions,
+    strategies: costs,
+  }
   stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatCosts(result, surroundings))
   return costs.some(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed
+}
+
+/** Says what the model is assumed to do if nobody has said so. */
+function describeSteps({ open, steps, recording }: SimulateOptions): readonly string[] {
+  if (open !== undefined || steps !== undefined || recording !== undefined) return []
+  return [
+    'The model opens every folded section in one reply, and then answers. Use --open, --recording or --steps to say what it does.',
+  ]
 }
 
 interface Runs {
   readonly loaded: LoadedPrompt
   readonly runs: readonly (readonly SimulationStep[])[]
-  readonly cache: SimulationOptions['cache']
+  readonly cache: NonNullable<SimulationOptions['cache']>
+  readonly perHour: number | undefined
 }
+
+const NO_COST = { requests: 0, restarts: 0, inputTokens: 0, outputTokens: 0, billedTokens: 0, warmTokens: 0 }
 
 async function simulateRuns(
   strategy: StrategyName | 'everything-in-full',
-  { loaded, runs, cache }: Runs,
+  { loaded, runs, cache, perHour }: Runs,
 ): Promise<SimulatedCost> {
   const { bound, library, telemetry } = loaded
-  const sum = { strategy, requests: 0, restarts: 0, inputTokens: 0, billedTokens: 0, problem: undefined }
+  const sum = { strategy, ...NO_COST, perHourTokens: 0, problem: undefined }
+  let assumptions: readonly string[] = []
   try {
     for (const steps of runs) {
       const chosen = strategy === 'everything-in-full' ? strategy : createStrategy(strategy, library)
-      const cost = await telemetry.simulate({ prompt: bound, steps }, { strategy: chosen, ...dropUndefined({ cache }) })
+      const cost = await telemetry.simulate({ prompt: bound, steps }, { strategy: chosen, cache })
+      const busy = perHour === undefined ? cost : cost.bill({ cache, cacheStart: { perHour } })
       sum.requests += cost.requests.length
       sum.restarts += cost.restarts
       sum.inputTokens += cost.inputTokens
+      sum.outputTokens += cost.outputTokens
       sum.billedTokens += cost.billedTokens
+      sum.warmTokens += cost.bill({ cache, cacheStart: 'warm' }).billedTokens
+      sum.perHourTokens += busy.billedTokens
+      // What the table shows anyway is left out.
+      assumptions = busy.assumptions.slice(0, -1).filter((each) => !each.startsWith('No run finds'))
     }
-    return sum
+    return { ...sum, assumptions, perHourTokens: perHour === undefined ? undefined : sum.perHourTokens }
   } catch (error) {
-    const none = { requests: 0, restarts: 0, inputTokens: 0, billedTokens: 0 }
-    return { strategy, ...none, problem: (error as Error).message }
+    return { strategy, ...NO_COST, assumptions, perHourTokens: undefined, problem: (error as Error).message }
   }
 }
 
@@ -121,11 +159,17 @@ async function findRuns(options: SimulateOptions, { bound }: LoadedPrompt): Prom
 }
 
 const tokens = v.pipe(int, atLeast(0))
+const talk = v.strictObject({ says: tokens, hears: v.union([tokens, string]), afterMs: v.exactOptional(tokens) })
 const call = strictObject({ name: string, argumentsTokens: tokens, resultTokens: tokens })
 const stepsSchema = list(
   union(
-    [strictObject({ opens: list(string) }), strictObject({ calls: list(call) }), strictObject({ answers: tokens })],
-    'an object with "opens", "calls" or "answers"',
+    [
+      strictObject({ opens: list(string) }),
+      strictObject({ calls: list(call) }),
+      talk,
+      strictObject({ answers: tokens }),
+    ],
+    'an object with "opens", "calls", "says" or "answers"',
   ),
 )
 
@@ -144,38 +188,59 @@ interface Result {
   readonly prompt: string
   readonly runs: number
   readonly cache: string
+  readonly perHour: number | undefined
+  readonly assumptions: readonly string[]
   readonly strategies: readonly SimulatedCost[]
 }
 
-function formatCosts({ prompt, runs, cache, strategies }: Result, { stdout, env }: Surroundings): string {
+function formatCosts(
+  { prompt, runs, cache, perHour, assumptions, strategies }: Result,
+  { stdout, env }: Surroundings,
+): string {
   const style = createStyler(stdout, env)
-  const largest = Math.max(1, ...strategies.map(({ billedTokens }) => billedTokens))
   const computed = strategies.filter(({ problem }) => problem === undefined)
-  const rows = computed.map(({ strategy, requests, restarts, inputTokens, billedTokens }) => {
-    const figures = [requests, restarts, inputTokens, Math.round(billedTokens)].map((figure, i) =>
-      formatNumber(figure).padStart(HEAD[i + 1]?.length ?? 0),
+  const getBilled = ({ warmTokens, perHourTokens = warmTokens }: SimulatedCost): number => perHourTokens
+  const largest = Math.max(1, ...computed.map(getBilled))
+  const head = [
+    'strategy',
+    'requests',
+    'restarts',
+    'input',
+    'output',
+    'billed cold',
+    'warm',
+    ...(perHour === undefined ? [] : [`${perHour} an hour`]),
+  ]
+  const rows = computed.map((cost) => {
+    const { strategy, requests, restarts, inputTokens, outputTokens, billedTokens, warmTokens, perHourTokens } = cost
+    const billed = [billedTokens, warmTokens, ...(perHourTokens === undefined ? [] : [perHourTokens])]
+    const figures = [requests, restarts, inputTokens, outputTokens, ...billed].map((figure, i) =>
+      formatNumber(Math.round(figure)).padStart(head[i + 1]?.length ?? 0),
     )
-    return [strategy, ...figures, formatBar(billedTokens / largest, 12)]
+    return [strategy, ...figures, formatBar(getBilled(cost) / largest, 12)]
   })
-  const title = style('bold', `${toLine(prompt)}: ${runs} ${runs === 1 ? 'run' : 'runs'}, prompt cache: ${cache}`)
+  const title = style('bold', `${toLine(prompt)}: ${formatCount(runs, 'run')}`)
+  const about = `prompt cache: ${toLine(cache)}`
   const problems = strategies.flatMap(({ strategy, problem }) =>
     problem === undefined ? [] : [`${strategy} cannot be simulated: ${problem}`],
   )
   const table = chooseLayout(stdout.columns ?? Infinity, [
-    () => formatTable([HEAD, ...rows]),
-    () => formatTable([HEAD, ...rows].map((row) => row.slice(0, -1))),
+    () => formatTable([[...head, ''], ...rows]),
+    () => formatTable([head, ...rows.map((row) => row.slice(0, -1))]),
     () => computed.flatMap((cost) => describeCost(cost)),
   ])
-  return `${[title, ...table].join('\n')}\n${problems.map((problem) => formatSentences([problem], stdout)).join('')}`
+  const below = [...problems, ...assumptions].map((each) => formatSentences([each], stdout)).join('')
+  return `${[title, about, ...table].join('\n')}\n${below}`
 }
 
 /** A cost in lines, for a terminal that is too narrow for a table. */
-function describeCost({ strategy, requests, restarts, inputTokens, billedTokens }: SimulatedCost): readonly string[] {
+function describeCost(cost: SimulatedCost): readonly string[] {
+  const { strategy, requests, restarts, inputTokens, outputTokens, billedTokens, warmTokens, perHourTokens } = cost
+  const busy = perHourTokens === undefined ? '' : `, ${formatNumber(Math.round(perHourTokens))} at this traffic`
   return [
     strategy,
     `  ${formatCount(requests, 'request')}, ${formatCount(restarts, 'restart')}`,
-    `  ${formatCount(inputTokens, 'input token')}, ${formatNumber(Math.round(billedTokens))} billed`,
+    `  ${formatCount(inputTokens, 'input token')}, ${formatCount(outputTokens, 'output token')}`,
+    `  billed: ${formatNumber(Math.round(billedTokens))} cold, ${formatNumber(Math.round(warmTokens))} warm${busy}`,
   ]
 }
-
-const HEAD = ['strategy', 'requests', 'restarts', 'input tokens', '  billed', '']

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { UsageError } from '../../gateway/config/config.ts'
 import { DEFAULT_TIMEOUT_MS } from '../../gateway/upstreams/limits.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
 import { TRUST_OPTION } from './trust-option.ts'
 
 /** Adds commands to the program. A command passes its exit code to `finish`. */

@@ -1,4 +1,4 @@
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
 import { createStyler, shorten, toLine } from './text.ts'
 
 /** Shows the progress of a slow step on a terminal. Elsewhere, and with `--quiet`, shows nothing. */

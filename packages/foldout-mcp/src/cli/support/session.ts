@@ -1,29 +1,17 @@
+import { untilAborted } from 'foldout/promises'
+import type { Surroundings } from './surroundings.ts'
 import { join } from 'node:path'
 import type { Catalog, Encoder } from 'foldout/catalog'
 import type { MiniLm } from 'foldout/minilm'
 import type { GatewayConfig } from '../../gateway/config/config.ts'
-import type { GatewayEvent } from '../../gateway/events.ts'
+import type { GatewayEvent } from '../../gateway/model/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway.ts'
-import { dropUndefined } from '../../gateway/fields.ts'
-import { includesServer } from '../../gateway/serve/view.ts'
-import { getCacheFolder } from '../../gateway/surroundings.ts'
-import { untilAborted } from '../../gateway/upstreams/connection.ts'
+import { dropUndefined } from '../../shared/fields.ts'
+import { includesServer } from '../../gateway/serve/select-tools.ts'
+import { getCacheFolder } from '../../shared/surroundings.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { openConfig, type ConfigOptions } from './trust.ts'
-import { createStyler, formatCount, toLine, toLines, wrapWhole, type Stream } from './text.ts'
-
-/** The environment of a command. Tests pass their own. */
-export interface Surroundings {
-  readonly stdout: Stream & { write(text: string): unknown }
-  readonly stderr: Stream & { write(text: string): unknown }
-  readonly env: NodeJS.ProcessEnv
-  readonly signal: AbortSignal
-  readonly version: string
-  /** Asks the user a question on the terminal. Missing if there is nobody to ask. */
-  confirm?(question: string): Promise<boolean>
-  /** Lets others write to standard output, which this program otherwise keeps for itself. */
-  releaseOutput?(): void
-}
+import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
 
 /** The options of every command that connects to servers. */
 export interface ServerOptions extends ConfigOptions {
@@ -92,7 +80,7 @@ export async function withServers<Result>(
     }
     await progress.during(
       () => `Asked ${formatCount(gateway.servers.length, 'server')}, ${getAnswered()} have answered`,
-      () => untilAborted(gateway.ready(), signal),
+      () => untilAborted(signal, () => gateway.ready()),
     )
     return await use({ ...(await openSession(gateway, { config, failures, isIncluded }, options)), progress })
   } finally {

@@ -1,8 +1,8 @@
 import type { GatewayConfig } from '../../gateway/config/config.ts'
 import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'
-import type { GatewayStore } from '../../gateway/store/contract.ts'
+import type { GatewayStore } from '../../gateway/store/contract/gateway-store.ts'
 import { fillStore, openStore, type StoreSettings } from '../../gateway/store/open.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
 import { toLine } from './text.ts'
 import { openOwnConfig, type ConfigOptions } from './trust.ts'
 

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { formatNumber } from '../../gateway/fields.ts'
+import { formatNumber } from '../../shared/fields.ts'
 
 export { formatNumber }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
 
 let folder: string
 let project: string

@@ -9,7 +9,7 @@ import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
 import { DEFAULT_CONFIGS, findDefaultConfig } from '../../gateway/config/own-entry.ts'
 import { isCode, readCheckedConfig, readGatewayConfig, type CheckText } from '../../gateway/config/read-config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
-import type { Surroundings } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
 import { formatSentences, shorten, toLine } from './text.ts'
 
 /** What commands that read a configuration have in common. */

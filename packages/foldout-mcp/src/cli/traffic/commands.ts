@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
-import { addServeOptions } from '../gateway-commands.ts'
+import { addServeOptions } from '../gateway/commands.ts'
 import { addServerOptions, formatExamples, type AddCommands } from '../support/options.ts'
-import type { ServeOptions } from '../serve.ts'
+import type { ServeOptions } from '../gateway/serve.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { ReplayOptions } from './replay.ts'
 
@@ -18,7 +18,7 @@ const addRecord: AddCommands = (program, surroundings, finish) => {
     .argument('<file>', 'the file to append JSON lines to')
     .addHelpText('after', formatExamples('foldout record traffic.jsonl --config .mcp.json --http 8414'))
     .action(async (file: string, options: ServeOptions) => {
-      const { serve } = await import('../serve.ts')
+      const { serve } = await import('../gateway/serve.ts')
       finish(await serve({ ...options, record: file }, surroundings))
     })
 }

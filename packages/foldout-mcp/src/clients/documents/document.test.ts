@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyChange, applyChanges, getEntries, loadFormat, type Format } from './document.ts'
+import { type Format } from './format.ts'
+import { applyChange, applyChanges, getEntries, loadFormat } from './document.ts'
 import { anyName, createText, type TextOptions } from './texts.fixtures.ts'
 
 const KINDS: readonly TextOptions[] = [

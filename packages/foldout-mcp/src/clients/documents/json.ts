@@ -7,7 +7,7 @@ import {
   type ParseError,
 } from 'jsonc-parser'
 import { toValue } from '../../gateway/config/names.ts'
-import { toWords } from '../../gateway/fields.ts'
+import { toWords } from '../../shared/fields.ts'
 import {
   endLine,
   getStyle,
@@ -17,7 +17,7 @@ import {
   type Format,
   type Path,
   type Style,
-} from './document.ts'
+} from './format.ts'
 
 /** JSON with comments and trailing commas, as editors read it. */
 export const jsonFormat: Format = {

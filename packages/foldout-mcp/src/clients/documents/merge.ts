@@ -1,4 +1,4 @@
-import { MOST_LINE_EDITS } from '../limits.ts'
+import { MOST_LINE_EDITS } from './limits.ts'
 
 /**
  * Makes the change from `base` to `theirs` in `ours`, a text that someone else has made from `base`. Undefined if both

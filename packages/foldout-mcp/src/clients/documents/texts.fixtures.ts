@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { stringify as stringifyToml } from 'smol-toml'
 import { stringify as stringifyYaml } from 'yaml'
-import type { DocumentFormat, Path } from './document.ts'
+import type { DocumentFormat, Path } from './format.ts'
 
 /** Names that trip up parsers and objects. */
 const HOSTILE = [

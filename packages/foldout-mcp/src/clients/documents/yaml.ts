@@ -12,7 +12,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { endLine, getStyle, indentLines, outdentLines, type Change, type Format, type Path } from './document.ts'
+import { endLine, getStyle, indentLines, outdentLines, type Change, type Format, type Path } from './format.ts'
 
 /** The parser gives the positions, and the text itself is edited, so that everything else stays unchanged. */
 export const yamlFormat: Format = {

@@ -249,6 +249,20 @@ describe('R52: the command of a client', () => {
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
+  it('leaves what it wrote into a new file beside the gateway', async () => {
+    await createProgram('claude', ADD.replace('config.mcpServers =', 'config.numStartups = 1; config.mcpServers ='))
+    expect((await machine.install('claude-code')).by).toBe('command')
+    await machine.uninstall('claude-code')
+    expect(JSON.parse(await readFile(machine.getFile('claude-code'), 'utf8'))).toEqual({ numStartups: 1 })
+  })
+
+  it('leaves no file that has only the gateway', async () => {
+    await createProgram('claude', ADD)
+    expect((await machine.install('claude-code')).by).toBe('command')
+    await machine.uninstall('claude-code')
+    await expect(stat(machine.getFile('claude-code'))).rejects.toThrow('ENOENT')
+  })
+
   it.each([
     ['fails', 'console.error("not signed in"); process.exit(1)', /not signed in/],
     ['does nothing', '', /the server is not in its file/],

@@ -5,7 +5,9 @@ import { UsageError } from '../../gateway/config/config.ts'
 import { isCode, readGatewayConfig, type CheckText } from '../../gateway/config/read-config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import type { ClientDescription, Scope, ServerMap } from '../client.ts'
-import { applyChanges, getAt, getEntries, isObject, loadFormat, type Format } from '../documents/document.ts'
+import { type Format } from '../documents/format.ts'
+import { isObject } from '../../shared/fields.ts'
+import { applyChanges, getAt, getEntries, loadFormat } from '../documents/document.ts'
 import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
 import {
   checkFolder,

@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  applyChanges,
-  getAt,
-  getEntries,
-  hasSameMeaning,
-  isEmpty,
-  type Format,
-  type ServerPlace,
-} from '../documents/document.ts'
+import { type Format, type ServerPlace } from '../documents/format.ts'
+import { applyChanges, getAt, getEntries, hasSameMeaning, isEmpty } from '../documents/document.ts'
 import { mergeTexts } from '../documents/merge.ts'
 import { startsFoldout } from '../entries.ts'
 import type { MovedServer, Receipt } from '../state.ts'
@@ -33,7 +26,7 @@ export function undoInstallation(current: string | undefined, receipt: Receipt, 
     getEntries(format.parse(text ?? ''), path, isList) ?? new Map<string, unknown>()
   const isExact = current === receipt.after
   const start = current ?? (moved.length === 0 ? undefined : initial)
-  const text = isExact ? (receipt.before ?? undefined) : undoEdits(start, receipt, format)
+  const text = isExact ? undoExact(receipt, format, initial) : undoEdits(start, receipt, format)
   const [before, after] = [listEntries(start), listEntries(text)]
   const isPresent = ({ name, entry }: MovedServer): boolean => isSameEntry(after.get(name), entry)
   const present = moved.filter(isPresent)
@@ -44,6 +37,29 @@ export function undoInstallation(current: string | undefined, receipt: Receipt, 
     present,
     taken: moved.filter((server) => !isPresent(server)),
   }
+}
+
+/**
+ * Undoes an installation of a file that has not changed since. What the client's own command wrote into a new file beside the gateway
+ * is the client's, and stays.
+ */
+function undoExact(receipt: Receipt, format: Format, initial: string): string | undefined {
+  if (receipt.before !== null) return receipt.before
+  const rest = undoEdits(receipt.after, receipt, format)
+  const parse = (text: string): unknown => withoutEmpty(format.parse(text), receipt.path)
+  if (rest === undefined || isDeepStrictEqual(parse(rest), parse(initial))) return undefined
+  return rest
+}
+
+/** A parsed file without its list of servers, if that is empty. */
+function withoutEmpty(root: unknown, path: readonly string[]): unknown {
+  const [key, ...inner] = path
+  if (key === undefined || typeof root !== 'object' || root === null) return root
+  return Object.fromEntries(
+    Object.entries(root)
+      .map(([name, value]) => [name, name === key ? withoutEmpty(value, inner) : value] as const)
+      .filter(([name, value]) => name !== key || !isEmpty(value)),
+  )
 }
 
 function undoEdits(current: string | undefined, receipt: Receipt, format: Format): string | undefined {

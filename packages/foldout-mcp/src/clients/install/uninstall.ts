@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { ClientDescription, Scope } from '../client.ts'
-import { applyChange, getEntries, loadFormat, type Format, type Path } from '../documents/document.ts'
+import { type Format, type Path } from '../documents/format.ts'
+import { applyChange, getEntries, loadFormat } from '../documents/document.ts'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readEntry, startsFoldout } from '../entries.ts'
 import { checkFolder, checkWritable, findFile, removeFile, replaceFile, type FoundFile } from '../files.ts'

@@ -1,5 +1,5 @@
 import { UsageError } from '../../gateway/config/config.ts'
-import { isNear } from '../../gateway/near.ts'
+import { isNear } from '../../shared/near.ts'
 import type { ClientDescription } from '../client.ts'
 import { EDITORS } from './editors.ts'
 import { TERMINALS } from './terminals.ts'

@@ -28,6 +28,7 @@ describe('R59 the advice view', () => {
     const runs = await recordRuns(3)
     const source = createAdviceSource({ runs, prompt: { bound: clerk, telemetry } })
     const view = await source.handlers['advice/get']?.({})
+    expect(view).toMatchObject({ runs: 3, promptRuns: 3, minRuns: 3 })
     expect(view?.items[0]).toMatchObject({ runs: 3, used: 3 })
     expect(view?.items[0]?.saved.tokens).toBeGreaterThan(0)
     expect(view?.items[0]?.before.total).toBe(clerk.render().tokens.total)

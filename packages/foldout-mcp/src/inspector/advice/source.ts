@@ -4,7 +4,7 @@ import type * as telemetry from 'foldout/telemetry'
 import type { Advice } from 'foldout/telemetry'
 import type { ClientStore } from '../clients/store.ts'
 import type { InspectorSource } from '../inspector.ts'
-import type { AdviceItem, AdviceView, CoreView, TokenTotals } from '../protocol.ts'
+import type { AdviceItem, AdviceView, CoreView, TokenTotals } from '../protocol/protocol.ts'
 import type { RunStore } from '../runs/store.ts'
 
 /** A prompt, and the copy of the library that made it. */
@@ -36,11 +36,22 @@ export function createAdviceSource({ runs, prompt, getUse, clients }: AdvicePart
       'advice/get': async (): Promise<AdviceView> => ({
         runs: runs.runs.length,
         hasPrompt: prompt !== undefined,
+        promptRuns: prompt ? countRuns(runs, prompt) : 0,
+        minRuns: MIN_RUNS,
         items: prompt ? advise(runs, prompt) : [],
         core: getUse ? describeCore(await getUse()) : null,
       }),
     },
   }
+}
+
+/** How many runs of a prompt advice needs. */
+const MIN_RUNS = 3
+
+/** Counts the runs that `advise` reads: those of the prompt that sent a request. */
+function countRuns(runs: RunStore, { bound }: AdvisedPrompt): number {
+  const { ns, key } = bound.prompt
+  return runs.runs.filter(({ summary, requests }) => summary.prompt === `${ns}/${key}` && requests.length > 0).length
 }
 
 function advise(
@@ -55,7 +66,7 @@ function advise(
     return recorder.recording()
   })
   const before = bound.render()
-  return adviseOn(recordings, { prompt: bound }).map((advice) => {
+  return adviseOn(recordings, { prompt: bound, minRuns: MIN_RUNS }).map((advice) => {
     const { type, path, tool, runs: based, used, saved, message } = advice
     const after = applyAdvice(bound, before, advice)
     return {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { ignore } from 'foldout/promises'
 import type { WaitingCall, WaitingCalls } from '../../gateway/gateway.ts'
 import type { InspectorSource } from '../inspector.ts'
-import { APPROVALS_POLL_MS } from '../limits.ts'
-import type { ApprovalRow } from '../protocol.ts'
+import { APPROVALS_POLL_MS } from './limits.ts'
+import type { ApprovalRow } from '../protocol/protocol.ts'
 
 /** The calls that wait for the user, wherever they are kept. Polled, because other processes may ask and decide too. */
 export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
@@ -18,7 +19,7 @@ export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
         listener()
       }
       // A failed read is retried; the page shows the error when it asks.
-      const timer = setInterval(() => void look().catch(() => undefined), APPROVALS_POLL_MS)
+      const timer = setInterval(() => void ignore(look(), 'the page shows the error when it asks'), APPROVALS_POLL_MS)
       timer.unref()
       return () => clearInterval(timer)
     },

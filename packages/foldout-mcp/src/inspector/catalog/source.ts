@@ -8,16 +8,18 @@ import {
   type SearchHit,
 } from 'foldout/catalog'
 import type { ServerStatus } from '../../gateway/gateway.ts'
-import { toVisible } from '../../gateway/policy/visible.ts'
+import { toVisible } from '../../shared/visible.ts'
 import { compareExposures, computeCosts, type CatalogCosts } from '../../gateway/serve/costs.ts'
 import type { InspectorSource } from '../inspector.ts'
-import { CALL_MS, MAX_SHOWN_CHARACTERS } from '../limits.ts'
-import type { CallView, CatalogView, FoundTool, ServerRow, ToolDetail } from '../protocol.ts'
+import { CALL_MS } from './limits.ts'
+import { MAX_SHOWN_CHARACTERS } from '../protocol/limits.ts'
+import type { CallView, CatalogView, FoundTool, ServerRow, ToolDetail } from '../protocol/protocol.ts'
 
 /** A gateway as the catalog view sees it. */
 export interface InspectedGateway {
   readonly servers: readonly ServerStatus[]
   readonly ownTools: readonly ListedTool[]
+  readonly ownInstructions: string
   getCatalog(): Promise<Catalog>
 }
 
@@ -57,13 +59,14 @@ export function createCatalogSource(gateway: InspectedGateway): CatalogSource {
       },
       'catalog/search': async ({ query, limit }) => {
         const catalog = await gateway.getCatalog()
-        const { hits, fit, more, confidence, withoutEncoder } = await catalog.search(query, { limit })
-        return { query, fit, more, confidence, withoutEncoder, hits: hits.map(describeHit) }
+        const { hits, fit, alsoNear, confidence, withoutEncoder } = await catalog.search(query, { limit })
+        const next = alsoNear.map(({ name }) => name)
+        return { query, fit, alsoNear: next, confidence, withoutEncoder, hits: hits.map(describeHit) }
       },
       'catalog/explain': async ({ query, name }) => (await (await gateway.getCatalog()).explain(query, name)) ?? null,
       'catalog/exposures': async () => {
         const catalog = await gateway.getCatalog()
-        return compareExposures(catalog, count(catalog), gateway.ownTools)
+        return compareExposures(catalog, count(catalog), gateway.ownTools, gateway.ownInstructions)
       },
       'catalog/call': async ({ name, arguments: args }) => {
         const catalog = await gateway.getCatalog()

@@ -1,5 +1,5 @@
 import type { RecordedTraffic } from '../../gateway/traffic/recording.ts'
-import type { ChartPoint, ClientFigures, ClientSummary, ClientView, RunStep } from '../protocol.ts'
+import type { ChartPoint, ClientFigures, ClientSummary, ClientView, RunStep } from '../protocol/protocol.ts'
 import { thinChart, toName } from '../runs/describe.ts'
 import { describeLine } from './steps.ts'
 

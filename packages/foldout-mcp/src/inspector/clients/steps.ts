@@ -1,6 +1,6 @@
 import type { RecordedTraffic } from '../../gateway/traffic/recording.ts'
-import type { RunStep } from '../protocol.ts'
-import { formatBytes, formatCount, formatNumber, shorten } from '../text.ts'
+import type { RunStep } from '../protocol/protocol.ts'
+import { formatBytes, formatCount, formatNumber, shorten } from '../protocol/text.ts'
 import { formatJson } from '../runs/describe.ts'
 
 type Described = Pick<RunStep, 'kind' | 'title' | 'detail' | 'isBad'>

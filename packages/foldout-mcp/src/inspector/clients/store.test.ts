@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordedTraffic } from '../../gateway/traffic/recording.ts'
-import { MAX_CLIENT_STEPS, MAX_CLIENTS_STEPS } from '../limits.ts'
+import { MAX_CLIENT_STEPS, MAX_CLIENTS_STEPS } from './limits.ts'
 import { createClientStore } from './store.ts'
 
 const AT = '2026-11-17T12:00:00.000Z'

@@ -1,5 +1,5 @@
 import { readTrafficLine, type TrafficLine } from '../../gateway/traffic/recording.ts'
-import { MAX_CLIENT_STEPS, MAX_CLIENTS_STEPS } from '../limits.ts'
+import { MAX_CLIENT_STEPS, MAX_CLIENTS_STEPS } from './limits.ts'
 import { createLineReader, followFile } from '../runs/line-reader.ts'
 import { ClientModel } from './model.ts'
 

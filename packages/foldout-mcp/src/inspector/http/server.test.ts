@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_REQUEST_BYTES } from '../limits.ts'
+import { MAX_REQUEST_BYTES } from './limits.ts'
 import { listenForPages, type PageServer } from './server.ts'
 
 let server: PageServer

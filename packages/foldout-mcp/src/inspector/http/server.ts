@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { HEARTBEAT_MS, MAX_PAGES, MAX_REQUEST_BYTES, MAX_WAITING_BYTES } from '../limits.ts'
-import type { ServerEvent } from '../protocol.ts'
+import { HEARTBEAT_MS, MAX_PAGES, MAX_REQUEST_BYTES, MAX_WAITING_BYTES } from './limits.ts'
+import type { ServerEvent } from '../protocol/protocol.ts'
 import { findRefusal, PAGE_HEADERS, readPath } from './guard.ts'
 
 export interface PageServerOptions {

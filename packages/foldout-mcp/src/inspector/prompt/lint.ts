@@ -1,5 +1,5 @@
 import type { PromptCosts } from 'foldout/telemetry'
-import type { FoldFinding, SectionRow } from '../protocol.ts'
+import type { FoldFinding, SectionRow } from '../protocol/protocol.ts'
 
 /** Folding a section saves at least this many tokens in every request, or it is not worth a round trip. */
 const WORTH_FOLDING = 40

@@ -2,7 +2,7 @@ import { definePrompt, defineSection, openSections, readSection } from 'foldout'
 import { measurePrompt } from 'foldout/telemetry'
 import { describe, expect, it } from 'vitest'
 import { clerk } from '../../cli/prompts/desk.fixtures.ts'
-import type { PromptRequest, PromptView } from '../protocol.ts'
+import type { PromptRequest, PromptView } from '../protocol/protocol.ts'
 import { describePrompt } from './source.ts'
 
 const NOTHING: PromptRequest = { visibility: {} }

@@ -1,9 +1,16 @@
 import type { BoundPrompt, DisclosureStrategy, RenderedPrompt } from 'foldout'
 import type { RenderedNode } from 'foldout/prompt'
 import type { PromptCosts } from 'foldout/telemetry'
-import { dropUndefined } from '../../gateway/fields.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import type { InspectorSource } from '../inspector.ts'
-import type { PromptRequest, PromptTool, PromptView, StrategyName, TextSpan, TokenTotals } from '../protocol.ts'
+import type {
+  PromptRequest,
+  PromptTool,
+  PromptView,
+  StrategyName,
+  TextSpan,
+  TokenTotals,
+} from '../protocol/protocol.ts'
 import { lintFolds } from './lint.ts'
 import { createTree, toRows } from './tree.ts'
 

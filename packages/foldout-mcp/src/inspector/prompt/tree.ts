@@ -1,6 +1,6 @@
 import type { RenderedNode } from 'foldout/prompt'
 import type { PromptCosts, SectionCost } from 'foldout/telemetry'
-import type { SectionRow } from '../protocol.ts'
+import type { SectionRow } from '../protocol/protocol.ts'
 
 /** A section with the sections in it, and what it costs. */
 export interface Branch {

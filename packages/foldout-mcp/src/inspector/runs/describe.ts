@@ -1,5 +1,6 @@
-import { MAX_CHART_POINTS, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from '../limits.ts'
-import type { ChartPoint, RunMessage, RunOpening, RunSummary, RunView } from '../protocol.ts'
+import { MAX_SHOWN_CHARACTERS } from '../protocol/limits.ts'
+import { MAX_CHART_POINTS, MAX_NAME_CHARACTERS } from './limits.ts'
+import type { ChartPoint, RunMessage, RunOpening, RunSummary, RunView } from '../protocol/protocol.ts'
 import type { ModelMessage, ModelStep, RunModel } from './model.ts'
 
 /** A run as lists show it. Names may have any length, because a recording may come from anywhere. */

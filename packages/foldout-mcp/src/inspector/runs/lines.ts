@@ -1,13 +1,16 @@
 import * as v from 'valibot'
-import type { RecordedRun } from 'foldout/telemetry'
+import type { RecordedFold, RecordedRun } from 'foldout/telemetry'
 import { readRecording } from 'foldout/telemetry'
-import { atLeast, atMost, boolean, list, number, object, oneOf, read, record, string } from '../../gateway/shapes.ts'
+import { atLeast, atMost, boolean, list, number, object, oneOf, read, record, string } from '../../shared/shapes.ts'
 
 const usage = object({
   inputTokens: number,
   outputTokens: number,
   cachedInputTokens: v.optional(number, 0),
   cacheWriteTokens: v.optional(number, 0),
+  cacheWriteTokens1h: v.optional(number),
+  reasoningTokens: v.optional(number),
+  costUsd: v.optional(number),
 })
 const tokens = object({ total: number, text: number, tools: number })
 const names = list(string)
@@ -25,6 +28,7 @@ const eventSchema = v.variant('type', [
     type: v.literal('run/started'),
     isResumed: boolean,
     input: v.optional(string),
+    continuedInput: v.optional(string),
     model: v.optional(object({ provider: string, name: string, contextWindow: v.optional(number) })),
   }),
   object({
@@ -45,6 +49,7 @@ const eventSchema = v.variant('type', [
     message: object({ text: string, toolCalls: list(call), native: v.optional(v.unknown()) }),
     usage,
   }),
+  object({ type: v.literal('reply/lost'), usage }),
   object({ type: v.literal('tool/called'), call, isLeft: v.optional(boolean) }),
   object({
     type: v.literal('tool/invoked'),
@@ -56,6 +61,28 @@ const eventSchema = v.variant('type', [
     disclosure: v.optional(disclosure),
   }),
   object({ type: v.literal('tools/injected'), names, keys: names }),
+  object({
+    type: v.literal('sections/opened'),
+    rule: string,
+    keys: names,
+    tools: names,
+    place: oneOf(['system', 'message']),
+    tokens: number,
+  }),
+  object({
+    type: v.literal('results/folded'),
+    callIds: names,
+    reason: string,
+    context: number,
+    freed: number,
+    cost: number,
+    gain: number,
+    sections: v.optional(names, []),
+    summarized: v.optional(number, 0),
+    lostReasoning: v.optional(number, 0),
+  }),
+  object({ type: v.literal('result/read'), callId: string, tool: string, handle: string, age: number, tokens: number }),
+  object({ type: v.literal('tools/removed'), names }),
   object({ type: v.literal('run/expanded'), keys: names, paths: names, reason: string, expansions: number }),
   object({ type: v.literal('approval/asked'), callId: string, tool: string, reason: v.optional(string) }),
   object({ type: v.literal('approval/answered'), callId: string, tool: string, approved: boolean }),
@@ -110,6 +137,9 @@ function toEvents(run: RecordedRun): readonly RunEvent[] {
       shown = request.render
       events.push(toRendered(`${prompt.ns}/${prompt.key}`, render, run))
     }
+    for (const { request: before, place, rule, keys, tools, tokens } of run.ahead ?? [])
+      if (before === at)
+        events.push({ type: 'sections/opened', rule, keys: [...keys], tools: [...tools], place, tokens })
     events.push({ type: 'request/sent', messages: request.messages, tools: [...request.tools] })
     for (let i = 0; i < request.retries; i++)
       events.push({ type: 'request/retried', attempt: i + 1, delayMs: 0, reason: '' })
@@ -132,10 +162,15 @@ function toEvents(run: RecordedRun): readonly RunEvent[] {
         disclosure: opening && { keys: [...opening.keys], full: [], reason: '', answer },
       })
     }
+    for (const fold of (run.folds ?? []).filter((one) => one.request === at)) events.push(toFolded(fold))
     for (const { keys } of restarts.filter((restart) => restart.request === at))
       events.push({ type: 'run/expanded', keys: [...keys], paths: [...keys], reason: '', expansions: 0 })
   }
   return [...events, toEnd(run)]
+}
+
+function toFolded({ callIds, sections = [], summarized = 0, lostReasoning = 0, ...fold }: RecordedFold): RunEvent {
+  return { ...fold, type: 'results/folded', callIds: [...callIds], sections: [...sections], summarized, lostReasoning }
 }
 
 function toRendered(prompt: string, render: RecordedRun['renders'][number], { sections }: RecordedRun): RunEvent {

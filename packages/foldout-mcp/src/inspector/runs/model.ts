@@ -1,5 +1,5 @@
 import { estimatedTokens } from 'foldout'
-import type { ChartPoint, RunMessage, RunOpening, RunStatus, RunSummary, TokenUsage } from '../protocol.ts'
+import type { ChartPoint, RunMessage, RunOpening, RunStatus, RunSummary, TokenUsage } from '../protocol/protocol.ts'
 import type { RunEvent } from './lines.ts'
 
 type EventType = RunEvent['type']
@@ -39,6 +39,8 @@ export class RunModel {
   readonly messages: ModelMessage[] = []
   readonly requests: ModelRequest[] = []
   readonly openings: RunOpening[] = []
+  /** Openings ahead, with the tools that show that they were needed. */
+  readonly #ahead: { readonly at: number; readonly tools: ReadonlySet<string> }[] = []
   readonly tools = new Set<string>()
   status: RunStatus = 'running'
   window: number | undefined
@@ -49,6 +51,8 @@ export class RunModel {
   #prompt = ''
   #model = ''
   #input = ''
+  /** The input until the first request is sent. */
+  #unsaid: string | undefined
   #restarts = 0
   #usage: TokenUsage = NO_USAGE
   #render: EventOf<'prompt/rendered'> | undefined
@@ -110,20 +114,33 @@ export class RunModel {
         return this.#send(event)
       case 'reply/received':
         return this.#receive(at, event)
+      case 'reply/lost': {
+        const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = event.usage
+        return this.#count({ input, output, cached })
+      }
       case 'tool/invoked':
         return this.#invoke(event)
       case 'tools/injected':
         for (const name of event.names) this.tools.add(name)
         return this.#say({ role: 'tools', names: event.names })
+      case 'sections/opened':
+        return this.#openAhead(event)
+      case 'tool/called':
+        return this.#use(event.call.name)
+      case 'results/folded':
+        this.#conversation = Math.max(0, this.#conversation - event.freed)
+        return undefined
       case 'run/expanded':
         this.#restarts++
         return undefined
       case 'output/refused':
         return this.#say({ role: 'user', text: event.message })
       case 'run/finished':
+        this.#sayInput()
         this.status = event.status
         return undefined
       case 'run/failed':
+        this.#sayInput()
         this.status = event.errorType === 'unfinished' ? 'unfinished' : 'failed'
     }
   }
@@ -138,13 +155,19 @@ export class RunModel {
     if (whole.role !== 'system') this.#conversation += estimatedTokens.count(whole.text)
   }
 
-  #start({ input, model }: EventOf<'run/started'>): void {
+  #start({ input, continuedInput = '', model }: EventOf<'run/started'>): void {
     this.window = model?.contextWindow
     this.#model = model ? `${model.provider}/${model.name}` : ''
-    if (input === undefined) return
-    this.hasTexts = true
-    this.#input = input
-    this.#say({ role: 'user', text: input })
+    this.#input = input ?? continuedInput
+    this.#unsaid = input
+    if (input !== undefined) this.hasTexts = true
+  }
+
+  /** The input follows the system text and the results of earlier calls, as in the request that has it. */
+  #sayInput(): void {
+    const text = this.#unsaid
+    this.#unsaid = undefined
+    if (text !== undefined) this.#say({ role: 'user', text })
   }
 
   #renderPrompt(event: EventOf<'prompt/rendered'>): void {
@@ -158,6 +181,7 @@ export class RunModel {
   }
 
   #send({ tools, messages }: EventOf<'request/sent'>): void {
+    this.#sayInput()
     if (this.requests.length === 0) this.earlier = Math.max(0, messages - this.messages.filter(isSaid).length)
     for (const name of tools) this.tools.add(name)
     this.requests.push({
@@ -175,16 +199,36 @@ export class RunModel {
     const before = this.requests.at(-2)?.usage
     const request = this.requests.at(-1)
     if (request) request.usage = used
-    this.#usage = {
-      input: this.#usage.input + used.input,
-      output: this.#usage.output + used.output,
-      cached: this.#usage.cached + used.cached,
-    }
+    this.#count(used)
     // After a cache hit, the next request is expected to hit at least as much.
     if (before && before.cached > 0 && used.cached < before.cached)
       this.#step(at, { type: 'cache/missed', lost: before.cached - used.cached })
     this.#say({ role: 'assistant', text: message.text, toolCalls: message.toolCalls })
     if (message.toolCalls.length === 0) this.#output = message.text
+  }
+
+  #count(used: TokenUsage): void {
+    this.#usage = {
+      input: this.#usage.input + used.input,
+      output: this.#usage.output + used.output,
+      cached: this.#usage.cached + used.cached,
+    }
+  }
+
+  #openAhead({ keys, rule, place, tools, tokens }: EventOf<'sections/opened'>): void {
+    if (keys.length === 0) return
+    // Without tools, nothing says whether a section was needed.
+    const isUsed = tools.length === 0 ? undefined : false
+    this.openings.push({ request: this.requests.length, keys, reason: rule, answer: 'ahead', isUsed })
+    this.#ahead.push({ at: this.openings.length - 1, tools: new Set(tools) })
+    if (place === 'message') this.#opened += tokens
+  }
+
+  #use(tool: string): void {
+    for (const { at, tools } of this.#ahead) {
+      const opening = this.openings[at]
+      if (opening && tools.has(tool)) this.openings[at] = { ...opening, isUsed: true }
+    }
   }
 
   #invoke({ callId, name, ok, message, disclosure }: EventOf<'tool/invoked'>): void {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { MAX_SLICE_MS } from '../limits.ts'
+import { MAX_SLICE_MS } from './limits.ts'
 
 /** Lets everything else have its turn, once a piece of long work has taken its time. */
 export type Pause = () => Promise<void> | undefined

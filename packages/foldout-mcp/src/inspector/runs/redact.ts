@@ -1,5 +1,5 @@
-import { MAX_RECORDED_CHARACTERS } from '../../gateway/traffic/limits.ts'
-import type { Redactor } from '../../gateway/traffic/redact.ts'
+import { MAX_RECORDED_CHARACTERS } from '../../gateway/policy/secrets/limits.ts'
+import type { Redactor } from '../../gateway/policy/secrets/redact.ts'
 import { RunModel } from './model.ts'
 import type { Pause } from './pace.ts'
 

@@ -1,8 +1,8 @@
 import { all, createCatalog } from 'foldout/catalog'
 import { formatPage, serveMcp, type McpFeatures, type ServedMcp } from 'foldout/mcp'
-import { readVersion } from '../../gateway/surroundings.ts'
-import type { Redactor } from '../../gateway/traffic/redact.ts'
-import { MAX_RESOURCE_CHARACTERS, MAX_RESOURCE_ITEMS } from '../limits.ts'
+import { readVersion } from '../../shared/surroundings.ts'
+import type { Redactor } from '../../gateway/policy/secrets/redact.ts'
+import { MAX_RESOURCE_CHARACTERS, MAX_RESOURCE_ITEMS } from './limits.ts'
 import { describeMessage, describeRun } from './describe.ts'
 import type { RunModel } from './model.ts'
 import { redactValue } from './redact.ts'
@@ -40,7 +40,6 @@ function createRunFeatures(store: RunStore, redactor: Redactor): McpFeatures {
   const watched = new Set<string>()
   return {
     capabilities: { resources: { listChanged: true, subscribe: true } },
-    has: (method) => method.startsWith('resources/'),
     async request({ method, params }) {
       const { cursor, uri } = params
       switch (method) {

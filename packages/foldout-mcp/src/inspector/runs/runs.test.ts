@@ -7,12 +7,14 @@ import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clerk } from '../../cli/prompts/desk.fixtures.ts'
 import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'
-import { createRedactor } from '../../gateway/traffic/redact.ts'
+import { createRedactor } from '../../gateway/policy/secrets/redact.ts'
 import { createAdviceSource } from '../advice/source.ts'
 import type { Assets } from '../http/server.ts'
 import { createInspector } from '../inspector.ts'
 import { describeRun } from './describe.ts'
 import { exportRun } from './export.ts'
+import type { RunEvent } from './lines.ts'
+import { RunModel } from './model.ts'
 import { createPace } from './pace.ts'
 import { redactRun } from './redact.ts'
 import { createRunSource, explainOffer, forkRun } from './source.ts'
@@ -54,6 +56,32 @@ async function readAll(parts: AsyncIterable<string>): Promise<string> {
   return all.join('')
 }
 
+describe('R84 openings ahead', () => {
+  it('are steps and openings, which say whether they were used', () => {
+    const run = new RunModel('a', 0)
+    const ahead: RunEvent = {
+      type: 'sections/opened',
+      rule: 'bySearch',
+      keys: ['refunds'],
+      tools: ['refund'],
+      place: 'system',
+      tokens: 1200,
+    }
+    run.add(1, ahead)
+    run.add(2, { ...ahead, keys: [], tools: [] })
+    expect(describeRun(run, 0).openingList).toEqual([
+      { request: 0, keys: ['refunds'], reason: 'bySearch', answer: 'ahead', isUsed: false },
+    ])
+    run.add(3, { type: 'tool/called', call: { id: '1', name: 'refund', arguments: {} } })
+    expect(describeRun(run, 0).openingList[0]?.isUsed).toBe(true)
+    expect(run.steps.map(describeStep).map(({ kind, title, detail }) => [kind, title, detail])).toEqual([
+      ['opening', 'Opened ahead: refunds', '1,200 tokens in the system text; rule: bySearch'],
+      ['opening', 'Opened nothing ahead', 'rule: bySearch'],
+      ['call', 'refund begins', '{}'],
+    ])
+  })
+})
+
 describe('R59 recorded runs', () => {
   it('have steps, messages, openings with reasons, and a chart', async () => {
     const { run } = await readRun()
@@ -81,8 +109,8 @@ describe('R59 recorded runs', () => {
       'end',
     ])
     expect(run.messages.map(({ role }) => role).filter((role) => role !== 'tools')).toEqual([
-      'user',
       'system',
+      'user',
       'assistant',
       'tool',
       'assistant',
@@ -118,6 +146,17 @@ describe('R59 recorded runs', () => {
     expect(adapter.requests[0]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
     expect(forkRun(run, 2).id).not.toBe(id)
     expect(() => forkRun(run, 7)).toThrow('no request 7')
+  })
+
+  it('are titled by what the user said, also if they continue after it', async () => {
+    const path = join(folder, 'continued.jsonl')
+    const session = createSession()
+    const adapter = scriptedAdapter([calls('read_section', { section_key: 'refunds' }), says('Refunded.')])
+    await runAgent(clerk, { adapter, session, input: 'Refund A-18.', maxTurns: 1 })
+    await runAgent(clerk, { adapter, session, onEvent: recordRun({ to: path }).onEvent })
+    const { run } = await readRun(path)
+    expect(run.summary.input).toBe('Refund A-18.')
+    expect(run.messages.map(({ role }) => role)).toEqual(['system', 'assistant'])
   })
 
   it('cannot be forked without the earlier turns of their chat', async () => {
@@ -206,7 +245,11 @@ describe('R59 recorded runs', () => {
     const secret = 'correct-horse-battery'
     const long = `${'word '.repeat(13_105)}${secret} ${'word '.repeat(1_000)}`
     const store = createRunStore()
-    store.add([{ version: 1, run: 'a', at: 1, event: { type: 'run/started', isResumed: false, input: long } }])
+    const events = [
+      { type: 'run/started', isResumed: false, input: long },
+      { type: 'request/sent', messages: 1, tools: [] },
+    ]
+    store.add(events.map((event) => ({ version: 1, run: 'a', at: 1, event })))
     const [run] = store.runs
     if (!run) throw new Error('There is no run.')
     const { messages } = await redactRun(run, createRedactor(createSecrets([secret])), createPace())

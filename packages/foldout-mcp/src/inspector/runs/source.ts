@@ -1,21 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, RunState } from 'foldout'
-import { dropUndefined } from '../../gateway/fields.ts'
-import type { ClientStore } from '../clients/store.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import type { InspectorSource } from '../inspector.ts'
-import { MAX_LISTED_RUNS } from '../limits.ts'
-import type { RunFork, WhyNot } from '../protocol.ts'
-import type { Redactor } from '../../gateway/traffic/redact.ts'
+import { MAX_LISTED_RUNS } from './limits.ts'
+import type { ClientSummary, ClientView, RunFork, RunStep, WhyNot } from '../protocol/protocol.ts'
+import type { Redactor } from '../../gateway/policy/secrets/redact.ts'
 import { describeMessage, describeRun, describeSummary } from './describe.ts'
 import { exportRun } from './export.ts'
 import type { ModelMessage, RunModel } from './model.ts'
 import { describeStep } from './steps.ts'
 import type { RunStore } from './store.ts'
 
+/** Clients of a gateway, as the run view shows them. */
+interface ShownClients {
+  /** The one that did something last comes first. */
+  readonly clients: readonly ShownClient[]
+  /** Lines that are not part of a recording. */
+  readonly skipped: number
+  find(id: string): ShownClient | undefined
+  subscribe(listener: () => void): () => void
+}
+
+interface ShownClient {
+  readonly summary: ClientSummary
+  readonly steps: readonly RunStep[]
+  describe(skipped: number): ClientView
+}
+
 export interface RunSourceOptions {
   readonly redactor: Redactor
   /** The clients of a gateway, which are shown beside the runs. */
-  readonly clients?: ClientStore | undefined
+  readonly clients?: ShownClients | undefined
 }
 
 /** The run view: what happened in recorded runs, live or from files, and what clients of a gateway do. */

@@ -1,5 +1,5 @@
-import type { RunStep, StepKind, TokenUsage } from '../protocol.ts'
-import { formatCount, formatNumber, shorten } from '../text.ts'
+import type { RunStep, StepKind, TokenUsage } from '../protocol/protocol.ts'
+import { formatCount, formatNumber, shorten } from '../protocol/text.ts'
 import { formatJson } from './describe.ts'
 import type { ModelStep } from './model.ts'
 
@@ -12,9 +12,14 @@ const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
   'request/sent': 'request',
   'request/retried': 'retry',
   'reply/received': 'reply',
+  'reply/lost': 'reply',
   'tool/called': 'call',
   'tool/invoked': 'call',
   'tools/injected': 'added',
+  'sections/opened': 'opening',
+  'results/folded': 'fold',
+  'result/read': 'fold',
+  'tools/removed': 'fold',
   'run/expanded': 'restart',
   'approval/asked': 'approval',
   'approval/answered': 'approval',
@@ -55,6 +60,11 @@ function describeEvent(event: StepEvent): Described {
       const title = names.length === 0 ? 'Answer' : `Calls ${names.join(', ')}`
       return { title, detail: event.message.text, usage: { input, output, cached } }
     }
+    case 'reply/lost': {
+      const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = event.usage
+      const detail = 'The model declined to answer, or the stream was cut off.'
+      return { title: 'Paid for a lost reply', detail, isBad: true, usage: { input, output, cached } }
+    }
     case 'tool/called':
       return {
         title: `${event.call.name} begins`,
@@ -82,6 +92,7 @@ type Other = Exclude<
       | 'request/sent'
       | 'request/retried'
       | 'reply/received'
+      | 'reply/lost'
       | 'tool/called'
       | 'tool/invoked'
       | 'cache/missed'
@@ -92,6 +103,17 @@ function describeOther(event: Other): Described {
   switch (event.type) {
     case 'tools/injected':
       return { title: `Added ${event.names.join(', ')}`, detail: `by ${event.keys.join(', ')}` }
+    case 'sections/opened':
+      return describeAhead(event)
+    case 'results/folded':
+      return describeFold(event)
+    case 'result/read':
+      return {
+        title: `Read ${event.handle} again, of ${event.tool}`,
+        detail: `${formatNumber(event.tokens)} tokens, after ${formatNumber(event.age)} replies`,
+      }
+    case 'tools/removed':
+      return { title: `Removed ${event.names.join(', ')}`, detail: 'their sections are closed' }
     case 'run/expanded':
       return { title: `Restart with ${event.paths.join(', ')} open`, detail: event.reason }
     case 'approval/asked':
@@ -110,6 +132,36 @@ function describeOther(event: Other): Described {
       return { title: event.status === 'waiting' ? 'Waits for a person' : `Run ${event.status}`, detail: '' }
     default:
       return { title: 'Run failed', detail: event.errorType, isBad: true }
+  }
+}
+
+function describeAhead(ahead: Extract<StepEvent, { type: 'sections/opened' }>): Described {
+  const { keys, rule, place, tokens } = ahead
+  if (keys.length === 0) return { title: 'Opened nothing ahead', detail: `rule: ${rule}` }
+  const where = place === 'system' ? 'in the system text' : 'behind the message'
+  return { title: `Opened ahead: ${keys.join(', ')}`, detail: `${formatNumber(tokens)} tokens ${where}; rule: ${rule}` }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  large: 'too large to be sent',
+  cold: 'the cache had expired',
+  price: 'it pays',
+  window: 'nothing else fits',
+  asked: 'the program asked for it',
+  summary: 'the older turns were summarized',
+}
+
+function describeFold(fold: Extract<StepEvent, { type: 'results/folded' }>): Described {
+  const { callIds, reason, context, freed, cost, gain, sections, summarized } = fold
+  const what = [
+    ...(callIds.length > 0 ? [formatCount(callIds.length, 'result')] : []),
+    ...(summarized > 0 ? [formatCount(summarized, 'message')] : []),
+    ...(sections.length > 0 ? [sections.join(', ')] : []),
+  ]
+  const money = `costs ${formatNumber(cost)} now, gains ${formatNumber(gain)} per request`
+  return {
+    title: `Folded ${what.join(' and ')}: ${formatNumber(freed)} of ${formatNumber(context)} tokens`,
+    detail: `${REASONS[reason] ?? reason}; ${money}`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { MAX_RUN_EVENTS } from '../limits.ts'
+import { MAX_RUN_EVENTS } from './limits.ts'
 import { createLineReader, followFile } from './line-reader.ts'
 import { readLine, type StoredEvent } from './lines.ts'
 import { RunModel } from './model.ts'

@@ -8,10 +8,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { removeFolder } from '../remove-folder.fixtures.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
-const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
-const BIN = join(import.meta.dirname, '../../bin/foldout.js')
+const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
+const BIN = join(import.meta.dirname, '../../../bin/foldout.js')
 
 let folder: string
 let config: string

@@ -3,18 +3,9 @@
  * prompts, tools and models travel as strings in JSON; the page shows them as text only.
  */
 
-import type {
-  ChartPoint,
-  RunFork,
-  RunMessage,
-  RunRange,
-  RunStep,
-  RunSummary,
-  RunView,
-  WhyNot,
-} from './runs/protocol.ts'
+import type { ChartPoint, RunFork, RunMessage, RunRange, RunStep, RunSummary, RunView, WhyNot } from './runs.ts'
 
-export type * from './runs/protocol.ts'
+export type * from './runs.ts'
 
 export const VIEWS = ['prompt', 'runs', 'catalog', 'advice'] as const
 export type ViewName = (typeof VIEWS)[number]
@@ -233,7 +224,8 @@ export interface ToolDetail {
 export interface SearchView {
   readonly query: string
   readonly fit: 'good' | 'weak' | 'none'
-  readonly more: number
+  /** The names of the next tools after the hits. */
+  readonly alsoNear: readonly string[]
   readonly confidence: number
   /** Why the encoder did not take part. */
   readonly withoutEncoder: string | undefined
@@ -256,7 +248,7 @@ export interface SearchReason {
     readonly matched: string
     readonly fields: readonly string[]
     readonly score: number
-    readonly how: 'stem' | 'spelling' | 'part' | 'action' | 'meaning'
+    readonly how: 'stem' | 'spelling' | 'part' | 'action' | 'kind' | 'meaning'
   }[]
   readonly meaning: number
   readonly named: boolean
@@ -287,13 +279,17 @@ export interface AdviceView {
   /** How many runs were recorded. */
   readonly runs: number
   readonly hasPrompt: boolean
+  /** How many of the runs are of the prompt. */
+  readonly promptRuns: number
+  /** How many runs of the prompt advice needs. */
+  readonly minRuns: number
   readonly items: readonly AdviceItem[]
   /** Which tools of the catalog are worth listing; null without a catalog. */
   readonly core: CoreView | null
 }
 
 export interface AdviceItem {
-  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool'
+  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'refold'
   readonly path: string | undefined
   readonly tool: string | undefined
   readonly runs: number

@@ -11,6 +11,7 @@ export interface RunSummary {
   readonly status: RunStatus
   readonly startedAt: number
   readonly durationMs: number
+  /** What the user said, also if the run only continues after it. */
   readonly input: string
   readonly requests: number
   readonly openings: number
@@ -63,7 +64,10 @@ export interface RunOpening {
   readonly request: number
   readonly keys: readonly string[]
   readonly reason: string
-  readonly answer: 'in-place' | 'restart' | 'none'
+  /** `'ahead'`: opened before the request, by the rule that `reason` names. */
+  readonly answer: 'in-place' | 'restart' | 'none' | 'ahead'
+  /** Whether a tool of sections that were opened ahead was called; undefined if they have no tools. */
+  readonly isUsed?: boolean | undefined
 }
 
 export interface RunRange {
@@ -81,6 +85,7 @@ export type StepKind =
   | 'opening'
   | 'added'
   | 'restart'
+  | 'fold'
   | 'retry'
   | 'miss'
   | 'approval'

@@ -1,18 +1,18 @@
-import { dropUndefined } from '../gateway/fields.ts'
-import { createGateway } from '../gateway/gateway.ts'
-import { untilAborted } from '../gateway/upstreams/connection.ts'
-import { EXIT } from './support/exit-codes.ts'
+import { untilAborted } from 'foldout/promises'
+import { dropUndefined } from '../../shared/fields.ts'
+import { createGateway } from '../../gateway/gateway.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { type Surroundings } from '../support/surroundings.ts'
 import {
   createServerFilter,
   describeUnapproved,
   getGatewayOptions,
   noteFailure,
   type ServerOptions,
-  type Surroundings,
-} from './support/session.ts'
-import { openConfig } from './support/trust.ts'
-import { createProgress } from './support/progress.ts'
-import { createStyler, formatCount, toLine, toLines, wrapWhole } from './support/text.ts'
+} from '../support/session.ts'
+import { openConfig } from '../support/trust.ts'
+import { createProgress } from '../support/progress.ts'
+import { createStyler, formatCount, toLine, toLines, wrapWhole } from '../support/text.ts'
 
 /** The outcome of trying a server. */
 interface Examined {
@@ -68,7 +68,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
     const progress = createProgress(surroundings, options)
     await progress.during(
       () => `Starting ${formatCount(servers.length, 'server')}, ${times.size} tried`,
-      () => untilAborted(gateway.ready(), signal),
+      () => untilAborted(signal, () => gateway.ready()),
     )
     const catalog = await gateway.getCatalog(dropUndefined({ preset: options.preset }))
     const isIncluded = createServerFilter(config, options)

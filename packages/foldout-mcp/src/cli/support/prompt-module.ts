@@ -3,23 +3,26 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as foldout from 'foldout'
 import type { BoundPrompt, DisclosureStrategy } from 'foldout'
+import type * as node from 'foldout/node'
 import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
 import { runUserCode } from '../../gateway/config/user-code.ts'
-import type { StrategyName } from '../../inspector/protocol.ts'
-import { readJsonObject } from '../support/options.ts'
-import { toLine } from '../support/text.ts'
+import type { StrategyName } from '../../inspector/protocol/protocol.ts'
+import { readJsonObject } from './options.ts'
+import { toLine } from './text.ts'
 
 type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
-type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate'>
+type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate' | 'tune'>
+type NodeLibrary = Pick<typeof node, 'createOverrideStore'>
 
 /** A module's prompt, and the copy of the library it was made with: our own copy would not recognize it. */
 export interface LoadedPrompt {
   readonly bound: BoundPrompt
   readonly library: Library
   readonly telemetry: Telemetry
+  readonly node: NodeLibrary
 }
 
 export interface ValueOptions {
@@ -44,6 +47,7 @@ export async function loadPrompt(reference: string, { values }: ValueOptions): P
     bound: bind(findPrompt(exports, { file, name }), values, reference),
     library: await loadLibrary<Library>('foldout', () => import('foldout')),
     telemetry: await loadLibrary<Telemetry>('foldout/telemetry', () => import('foldout/telemetry')),
+    node: await loadLibrary<NodeLibrary>('foldout/node', () => import('foldout/node')),
   }
 }
 

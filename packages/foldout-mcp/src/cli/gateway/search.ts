@@ -1,16 +1,11 @@
+import { untilAborted } from 'foldout/promises'
 import type { CatalogEntry, Explanation, SearchOutcome } from 'foldout/catalog'
-import { UsageError } from '../gateway/config/config.ts'
-import { dropUndefined } from '../gateway/fields.ts'
-import { untilAborted } from '../gateway/upstreams/connection.ts'
-import { EXIT } from './support/exit-codes.ts'
-import {
-  findEncoder,
-  withServers,
-  type EncoderOptions,
-  type OpenSession,
-  type Surroundings,
-} from './support/session.ts'
-import { createStyler, formatTable, toLine } from './support/text.ts'
+import { UsageError } from '../../gateway/config/config.ts'
+import { dropUndefined } from '../../shared/fields.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { type Surroundings } from '../support/surroundings.ts'
+import { findEncoder, withServers, type EncoderOptions, type OpenSession } from '../support/session.ts'
+import { createStyler, formatTable, toLine } from '../support/text.ts'
 import { describeTool } from './tools.ts'
 
 export interface SearchCommandOptions extends EncoderOptions {
@@ -32,7 +27,7 @@ export async function searchTools(
   const search = async (session: OpenSession): Promise<number> => {
     const { limit } = options
     // This is the only search, so it waits until all tools are embedded.
-    if (encoder) await untilAborted(session.catalog.ready(), surroundings.signal)
+    if (encoder) await untilAborted(surroundings.signal, () => session.catalog.ready())
     const outcome = await session.catalog.search(query, dropUndefined({ limit }))
     const found = { query, outcome, isExplained: options.explain === true }
     surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, surroundings))
@@ -53,18 +48,19 @@ interface Found {
 }
 
 function formatJson({ query, outcome, isExplained }: Found, { servers, failed }: OpenSession): string {
-  const { hits, fit, more, confidence, meaning, withoutEncoder } = outcome
+  const { hits, fit, alsoNear, confidence, meaning, withoutEncoder } = outcome
   const found = hits.map(({ tool, score, explain }) => ({
     ...describeTool(tool),
     score,
     ...(isExplained ? { explanation: explain() } : {}),
   }))
-  const answer = { query, hits: found, fit, more, confidence, meaning, withoutEncoder, servers, failed }
+  const next = alsoNear.map(({ name }) => name)
+  const answer = { query, hits: found, fit, alsoNear: next, confidence, meaning, withoutEncoder, servers, failed }
   return `${JSON.stringify(answer, null, 2)}\n`
 }
 
 function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Surroundings): string {
-  const { hits, fit, more } = outcome
+  const { hits, fit, alsoNear } = outcome
   const style = createStyler(stdout, env)
   if (hits.length === 0) return `No tool fits “${toLine(query)}”.\n`
   const rows = hits.map(({ tool }) => [toLine(tool.name), toLine(tool.source ?? ''), toLine(tool.description)])
@@ -74,7 +70,8 @@ function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Sur
     return [lines[i] ?? '', ...reasons.map((reason) => style('dim', reason))]
   })
   const first = fit === 'weak' ? [`No tool fits “${toLine(query)}” well. The nearest:`] : []
-  const others = more > 0 ? [style('dim', `${more} more with --limit ${hits.length + more}`)] : []
+  const names = alsoNear.map(({ name }) => toLine(name)).join(', ')
+  const others = names === '' ? [] : [style('dim', `Also near: ${names}`)]
   return `${[...first, ...explained, ...others].join('\n')}\n`
 }
 
@@ -83,6 +80,7 @@ const HOW = {
   spelling: ' by its spelling',
   part: ' as a part',
   action: ' as the same action',
+  kind: ' as what it is',
   meaning: ' by its meaning',
 } as const
 

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import { VIEWS, type ViewName } from '../../src/inspector/protocol.ts'
+import { VIEWS, type ViewName } from '../../../src/inspector/protocol/protocol.ts'
 
 const hash = signal(location.hash)
 addEventListener('hashchange', () => {

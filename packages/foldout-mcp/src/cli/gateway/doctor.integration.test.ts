@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { removeFolder } from '../remove-folder.fixtures.ts'
-import { runCommand } from './main.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
+import { runCommand } from '../main.ts'
 
-const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
+const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
 const REFUND = { name: 'refund_order', description: 'Give a customer the money back.' }
 
 let folder: string

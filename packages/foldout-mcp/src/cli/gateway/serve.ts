@@ -1,24 +1,19 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
-import type { ExposureName } from '../gateway/config/definition.ts'
-import { dropUndefined } from '../gateway/fields.ts'
-import { createGateway, type Gateway } from '../gateway/gateway.ts'
-import { readVersion } from '../gateway/surroundings.ts'
-import type { TrafficRecorder } from '../gateway/traffic/record.ts'
-import { createRedactor } from '../gateway/traffic/redact.ts'
-import type { OnTraffic } from '../gateway/traffic/traffic.ts'
-import type { GatewayPage } from './inspect/gateway-page.ts'
-import type { GatewayConfig } from '../gateway/config/config.ts'
-import { EXIT } from './support/exit-codes.ts'
-import {
-  createReporter,
-  findEncoder,
-  getGatewayOptions,
-  type EncoderOptions,
-  type Surroundings,
-} from './support/session.ts'
-import { openConfig } from './support/trust.ts'
-import { formatCount, toLine, formatSentences, type Stream } from './support/text.ts'
+import type { ExposureName } from '../../gateway/config/definition.ts'
+import { dropUndefined } from '../../shared/fields.ts'
+import { createGateway, type Gateway } from '../../gateway/gateway.ts'
+import { readVersion } from '../../shared/surroundings.ts'
+import type { TrafficRecorder } from '../../gateway/traffic/record.ts'
+import { createRedactor } from '../../gateway/policy/secrets/redact.ts'
+import type { OnTraffic } from '../../gateway/traffic/traffic.ts'
+import type { GatewayPage } from '../inspect/gateway-page.ts'
+import type { GatewayConfig } from '../../gateway/config/config.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { type Surroundings } from '../support/surroundings.ts'
+import { createReporter, findEncoder, getGatewayOptions, type EncoderOptions } from '../support/session.ts'
+import { openConfig } from '../support/trust.ts'
+import { formatCount, toLine, formatSentences, type Stream } from '../support/text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
@@ -131,13 +126,13 @@ async function startRecorder(
   hide: (text: string) => string,
   onProblem: (message: string) => void,
 ): Promise<TrafficRecorder> {
-  const { recordTraffic } = await import('../gateway/traffic/record.ts')
+  const { recordTraffic } = await import('../../gateway/traffic/record.ts')
   return recordTraffic(file, { redactor: createRedactor({ hide }), version: readVersion(), onProblem })
 }
 
 /** Loaded only if there is a page, because a gateway is started often and inspected rarely. */
 async function preparePage(hide: (text: string) => string): Promise<GatewayPage> {
-  const { createGatewayPage } = await import('./inspect/gateway-page.ts')
+  const { createGatewayPage } = await import('../inspect/gateway-page.ts')
   return createGatewayPage(createRedactor({ hide }))
 }
 

@@ -1,8 +1,9 @@
 import { formatSignature, type CatalogEntry } from 'foldout/catalog'
-import { compareExposures, computeCosts } from '../gateway/serve/costs.ts'
-import { EXIT } from './support/exit-codes.ts'
+import { compareExposures, computeCosts } from '../../gateway/serve/costs.ts'
+import { EXIT } from '../support/exit-codes.ts'
 import { formatTools, type CostView } from './format-tools.ts'
-import { withServers, type ServerOptions, type Surroundings } from './support/session.ts'
+import { type Surroundings } from '../support/surroundings.ts'
+import { withServers, type ServerOptions } from '../support/session.ts'
 
 /** `foldout tools`: lists everything the servers offer and what it costs. Returns the exit code. */
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {
@@ -12,7 +13,8 @@ export async function listTools(options: ServerOptions, surroundings: Surroundin
       () => `Counting ${catalog.tools.length} tools`,
       async () => {
         const counted = computeCosts(catalog)
-        return { costs: counted, exposures: await compareExposures(catalog, counted, gateway.ownTools) }
+        const { ownTools, ownInstructions } = gateway
+        return { costs: counted, exposures: await compareExposures(catalog, counted, ownTools, ownInstructions) }
       },
     )
     const view = { ...session, costs, exposures }

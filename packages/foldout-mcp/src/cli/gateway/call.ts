@@ -1,11 +1,12 @@
-import { isUnknown, type Catalog, type CallResult } from 'foldout/catalog'
-import { UsageError } from '../gateway/config/config.ts'
-import { isObject } from '../gateway/fields.ts'
-import { limitCall, type Call } from '../gateway/policy/call-limits.ts'
-import { EXIT } from './support/exit-codes.ts'
-import { readJsonObject } from './support/options.ts'
-import { withServers, type ServerOptions, type Surroundings } from './support/session.ts'
-import { createStyler, formatCount, toLine, toPrintable } from './support/text.ts'
+import { isUnknown, type CallContext, type Catalog, type CallResult } from 'foldout/catalog'
+import { UsageError } from '../../gateway/config/config.ts'
+import { isObject } from '../../shared/fields.ts'
+import { callWithin } from '../../gateway/calls/stages/limit-time.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import { readJsonObject } from '../support/options.ts'
+import { type Surroundings } from '../support/surroundings.ts'
+import { withServers, type ServerOptions } from '../support/session.ts'
+import { createStyler, formatCount, toLine, toPrintable } from '../support/text.ts'
 
 export interface CallOptions extends ServerOptions {
   readonly args?: string
@@ -22,16 +23,16 @@ export async function callTool(
   const { stdout, stderr, signal, env } = surroundings
   return withServers({ ...options, quiet: true }, surroundings, async ({ catalog, failed }) => {
     await refuseUnknown(tool, catalog, failed.length > 0)
-    const call: Call = (given, context) => catalog.call(tool, given, context)
-    const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000
-    const limited = limitCall(tool, call, { timeoutMs, maxConcurrent: undefined, maxResultBytes: Infinity })
-    const result = await limited(args, {
+    const context: CallContext = {
       signal,
       onProgress({ progress, total, message = '' }) {
         const share = total === undefined ? `${progress}` : `${progress} of ${total}`
         if (!options.quiet) stderr.write(createStyler(stderr, env)('dim', `${toLine(`${share} ${message}`)}\n`))
       },
-    })
+    }
+    const call = (given: CallContext): Promise<CallResult> => catalog.call(tool, args, given)
+    const { timeout } = options
+    const result = await (timeout === undefined ? call(context) : callWithin(timeout * 1_000, tool, context, call))
     // A failure goes to standard error, so that a script never takes it for a result.
     const stream = result.isError === true && !options.json ? stderr : stdout
     const text = options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result)

@@ -7,7 +7,7 @@ import type {
   Hello,
   ServerEvent,
   Topic,
-} from '../../src/inspector/protocol.ts'
+} from '../../../src/inspector/protocol/protocol.ts'
 
 /** A run that was exported carries its answers with it. */
 interface Recorded {

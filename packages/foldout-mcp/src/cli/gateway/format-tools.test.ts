@@ -1,8 +1,8 @@
 import { createCatalog } from 'foldout/catalog'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compareExposures, computeCosts } from '../gateway/serve/costs.ts'
+import { compareExposures, computeCosts } from '../../gateway/serve/costs.ts'
 import { formatTools, type CostView } from './format-tools.ts'
-import type { Surroundings } from './support/session.ts'
+import type { Surroundings } from '../support/surroundings.ts'
 
 const LONG = 'a_tool_with_a_name_that_is_nearly_as_long_as_a_name_can_be'
 
@@ -75,8 +75,8 @@ describe('R58 the text of foldout tools', () => {
       '    lists everything',
       '  all: 13 tools, 336 tokens',
       '    lists everything',
-      '  hybrid: 2 tools, 241 tokens',
-      '    48 tokens per tool found',
+      '  hybrid: 2 tools, 260 tokens',
+      '    132 tokens per tool found',
       '    cheaper than all: before search 1',
     ])
   })
@@ -94,9 +94,9 @@ describe('R58 the text of foldout tools', () => {
       '              tools    tokens  per find  cheaper than all',
       '  auto           13       336            lists everything',
       '  all            13       336            lists everything',
-      '  hybrid          2       241        48  before search 1',
-      '  meta-tool       1       202        56  before search 1',
-      '  two-phase       3       301       118  before search 1',
+      '  hybrid          2       260       132  before search 1',
+      '  meta-tool       1       218       140  before search 1',
+      '  two-phase       3       320       202  before search 1',
     ])
   })
 })

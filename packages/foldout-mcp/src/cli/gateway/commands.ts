@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander'
-import type { ExposureName } from '../gateway/config/definition.ts'
-import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
+import type { ExposureName } from '../../gateway/config/definition.ts'
+import { DEFAULT_TIMEOUT_MS } from '../../gateway/upstreams/limits.ts'
 import type { CallOptions } from './call.ts'
-import { addServerOptions, formatExamples, readCount, readPort, type AddCommands } from './support/options.ts'
+import { addServerOptions, formatExamples, readCount, readPort, type AddCommands } from '../support/options.ts'
 import type { SearchCommandOptions } from './search.ts'
 import type { ServeOptions } from './serve.ts'
-import type { ServerOptions } from './support/session.ts'
+import type { ServerOptions } from '../support/session.ts'
 
 const NO_ENCODER = 'search by words alone, even if the sentence encoder is installed'
 

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCommand } from './main.ts'
-import { removeFolder } from '../remove-folder.fixtures.ts'
+import { runCommand } from '../main.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
-const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
+const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
 const TOOLS = [
   { name: 'answer', does: 'answer' },
   { name: 'hang', does: 'hang' },

@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import type { Visibility } from 'foldout'
+import type { CacheOptions, Tuned } from 'foldout/telemetry'
+import { toSimulationSteps } from 'foldout/telemetry'
+import { UsageError } from '../../gateway/config/config.ts'
+import { dropUndefined } from '../../shared/fields.ts'
+import { EXIT } from '../support/exit-codes.ts'
+import type { Surroundings } from '../support/surroundings.ts'
+import { createProgress } from '../support/progress.ts'
+import { formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
+import { findCache } from './cache-option.ts'
+import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { readRuns } from './runs.ts'
+
+export interface TuneOptions extends ValueOptions {
+  readonly prompt?: string
+  readonly cache?: 'none' | 'anthropic' | 'openai'
+  readonly model?: string
+  readonly perHour?: number
+  readonly minRuns?: number
+  readonly root?: string
+  readonly tag?: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+const DEFAULT_PER_HOUR = 40
+const DEFAULT_ROOT = 'prompts'
+const DEFAULT_TAG = 'tuned'
+
+interface Outcome extends Tuned {
+  /** What changes, by path. */
+  readonly changes: Readonly<Record<string, Visibility>>
+  /** The file with the overrides, or null if nothing was written. */
+  readonly written: string | null
+}
+
+/** `foldout tune <recording>`: writes the cheapest folding for recorded runs as overrides. Returns the exit code. */
+export async function tuneFrom(file: string, options: TuneOptions, surroundings: Surroundings): Promise<number> {
+  if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
+  const loaded = await loadPrompt(options.prompt, options)
+  const runs = await findRuns(file, loaded)
+  const price: CacheOptions = {
+    cache: findCache(options),
+    cacheStart: { perHour: options.perHour ?? DEFAULT_PER_HOUR },
+  }
+  const tuned = await createProgress(surroundings, {}).during(
+    () => `Simulating ${runs.length} runs`,
+    () => loaded.telemetry.tune(runs, { ...price, ...dropUndefined({ minRuns: options.minRuns }) }),
+  )
+  const changes = findChanges(tuned, loaded)
+  const isNews = Object.keys(changes).length > 0 && options.dryRun !== true
+  const written = isNews ? await writeChanges(changes, loaded, options) : null
+  const outcome: Outcome = { ...tuned, changes, written }
+  const { stdout } = surroundings
+  stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : formatOutcome(outcome, surroundings))
+  return EXIT.done
+}
+
+async function findRuns(file: string, { bound }: LoadedPrompt) {
+  const { ns, key } = bound.prompt
+  const runs = (await readRuns(file)).flatMap((each) => each.runs)
+  const own = runs.filter(({ prompt, requests }) => prompt.ns === ns && prompt.key === key && requests.length > 0)
+  if (own.length === 0) throw new UsageError(`${file} has no run of the prompt ${ns}/${key}.`)
+  return own.map((run) => ({ prompt: bound, steps: toSimulationSteps(run) }))
+}
+
+/** The sections that are shown in another way than now. */
+function findChanges({ visibility }: Tuned, { bound }: LoadedPrompt): Readonly<Record<string, Visibility>> {
+  const now = new Map(bound.render().nodes.map((node) => [node.path, node.visibility]))
+  return Object.fromEntries(
+    Object.entries(visibility).filter(([path, wanted]) => now.has(path) && now.get(path) !== wanted),
+  )
+}
+
+async function writeChanges(
+  changes: Outcome['changes'],
+  { bound, node }: LoadedPrompt,
+  { root = DEFAULT_ROOT, tag = DEFAULT_TAG }: TuneOptions,
+): Promise<string> {
+  const store = node.createOverrideStore({ root })
+  try {
+    for (const [path, visibility] of Object.entries(changes))
+      await store.upsert(bound.prompt, { tag, section: { path, visibility } })
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+  return join(root, bound.prompt.ns, bound.prompt.key, `${tag}.json`)
+}
+
+function formatOutcome(outcome: Outcome, { stdout }: Surroundings): string {
+  const { runs, costs, changes, written, name } = outcome
+  const rows = costs.map((way) => [way.name === name ? `* ${way.name}` : `  ${way.name}`, formatNumber(way.cost)])
+  const table = formatTable([['  way', 'tokens a run'], ...rows], stdout.columns)
+  const lines = Object.entries(changes).map(([path, how]) => `  ${toLine(path)}: ${how === 'full' ? 'open' : 'folded'}`)
+  const below = [describeSaving(outcome), ...describeWritten(written, lines.length > 0), ...outcome.assumptions]
+  const title = `${runs} ${runs === 1 ? 'run' : 'runs'}. What each way to fold costs:`
+  return `${[title, ...table, ...lines].join('\n')}\n${below.map((each) => formatSentences([each], stdout)).join('')}`
+}
+
+function describeSaving({ name, saved, ahead }: Outcome): string {
+  if (name === 'as it is')
+    return 'Nothing to change: no other way certainly costs less on runs it was not computed from.'
+  const { mean, low, high, share } = saved
+  const open = ahead ? ' Pass open: bySearch() to runAgent.' : ''
+  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${open}`
+}
+
+function describeWritten(written: string | null, hasChanges: boolean): readonly string[] {
+  if (written !== null) return [`Written to ${written}. Delete the file to undo it.`]
+  return hasChanges ? ['Nothing was written, because of --dry-run.'] : []
+}
