@@ -27,6 +27,8 @@ interface Column {
 export interface BenchOptions {
   /** Fewer rounds: enough to see that it works, too few to trust the figures. */
   readonly quick: boolean
+  /** Files with other data, for benches that take some. */
+  readonly files: readonly string[]
 }
 
 export interface Bench {

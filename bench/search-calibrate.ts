@@ -20,9 +20,8 @@ interface Doubts {
 const MOST_DOUBTED: Doubts = { mean: 0.012, worst: 0.04, domains: 0.0175 }
 /** For 2 % of the answerable queries, no tool shares a word. */
 const MOST_DOUBTED_BY_WORDS: Doubts = { mean: 0.02, worst: 0.05, domains: 0.04 }
-/** The share that may get no answer at all. */
-const MOST_REFUSED: Doubts = { mean: 0.001, worst: 0.005, domains: 0.01 }
-const MOST_REFUSED_BY_WORDS: Doubts = { mean: 0.01, worst: 0.03, domains: 0.03 }
+/** The share of answerable queries whose nearest tool may be too far for a guess. */
+const MOST_REFUSED = 0.001
 
 interface Row extends Case {
   /** Its weight, so that all sets count alike, and answerable queries count as much as the others. */
@@ -30,7 +29,7 @@ interface Row extends Case {
 }
 
 type Weights = Readonly<Record<Feature | 'bias', number>>
-type Model = Weights & { readonly fits: number; readonly isNear: number }
+type Model = Weights & { readonly fits: number }
 
 /** What to fit: the features, and how many answerable queries may be doubted. */
 interface Plan {
@@ -38,7 +37,6 @@ interface Plan {
   readonly embed: CaseEmbed
   readonly features: readonly Feature[]
   readonly doubted: Doubts
-  readonly refused: Doubts
 }
 
 const BY_WORDS: Plan = {
@@ -46,21 +44,18 @@ const BY_WORDS: Plan = {
   embed: false,
   features: ['coverage', 'known'],
   doubted: MOST_DOUBTED_BY_WORDS,
-  refused: MOST_REFUSED_BY_WORDS,
 }
 const BY_WORD_VECTORS: Plan = {
   name: 'WITH_WORD_VECTORS',
   embed: 'word-vectors',
   features: ['coverage', 'likeness', 'nearness', 'nearest', 'size'],
   doubted: MOST_DOUBTED,
-  refused: MOST_REFUSED,
 }
 /** With an encoder, the size of the catalog and similar words add nothing, and fewer doubts are enough. */
 const BY_ENCODER = {
   name: 'WITH_ENCODER',
   features: ['coverage', 'nearness', 'nearest'],
   doubted: { mean: 0.008, worst: 0.03, domains: 0.015 },
-  refused: { mean: 0.0005, worst: 0.003, domains: 0.003 },
 } as const
 
 /** Fits the models of confidence again and prints them for `confidence-weights.ts`. The encoder's needs the encoder. */
@@ -76,6 +71,7 @@ async function calibrateOne(plan: Plan, sets: readonly DataSet[], words: Model |
   const model = fit(cases, plan, words)
   const fields = Object.entries(model).map(([field, value]) => `  ${field}: ${value},\n`)
   console.log(`export const ${plan.name}: ConfidenceModel = {\n${fields.join('')}}\n`)
+  console.log(`NEAR: ${findNear(cases).toFixed(3)}`)
   for (const set of new Set(cases.map((one) => getSetName(one.set)))) {
     const left = fit(
       cases.filter((one) => getSetName(one.set) !== set),
@@ -93,6 +89,13 @@ async function calibrateOne(plan: Plan, sets: readonly DataSet[], words: Model |
   return model
 }
 
+/** The cosine that the nearest tools of all but a few answerable queries reach. Queries that the vectors do not know do not count. */
+function findNear(cases: readonly Case[]): number {
+  const known = cases.filter(({ kind, features }) => kind === 'answerable' && (features?.nearest ?? 0) > 0)
+  const nearest = known.map(({ features }) => features?.nearest ?? 0).toSorted((a, b) => a - b)
+  return nearest[Math.floor(MOST_REFUSED * nearest.length)] ?? 0
+}
+
 /** `sgd` of `sgd: travel`. */
 function getSetName(set: string): string {
   return set.replace(/: .*/, '')
@@ -108,7 +111,7 @@ function toRows(cases: readonly Case[]): readonly Row[] {
 }
 
 /** Logistic regression by Newton's method, and the thresholds that go with it. */
-function fit(cases: readonly Case[], { features, doubted, refused }: Plan, words: Model | undefined): Model {
+function fit(cases: readonly Case[], { features, doubted }: Plan, words: Model | undefined): Model {
   const rows = toRows(cases.filter((one) => one.features && (!words || !one.isJudgedByWords)))
   const names = [...features, 'bias'] as const
   const weights: Record<keyof Weights, number> = {
@@ -135,11 +138,7 @@ function fit(cases: readonly Case[], { features, doubted, refused }: Plan, words
     names.forEach((name, i) => (weights[name] -= step[i]!))
   }
   for (const name of names) weights[name] = Number(weights[name].toFixed(3))
-  return {
-    ...weights,
-    fits: findThreshold(cases, weights, words && { ...words, threshold: words.fits }, doubted),
-    isNear: findThreshold(cases, weights, words && { ...words, threshold: words.isNear }, refused),
-  }
+  return { ...weights, fits: findThreshold(cases, weights, words, doubted) }
 }
 
 /** Solves a few linear equations by elimination. */
@@ -161,7 +160,7 @@ function computeConfidence(weights: Weights, features: ConfidenceFeatures): numb
 }
 
 /** The confidence of a search as implemented: a named tool fits, nothing fits if no word is shared, and words decide some cases. */
-function judge(one: Case, weights: Weights, words: (Weights & { readonly fits: number }) | undefined): number {
+function judge(one: Case, weights: Weights, words: Model | undefined): number {
   if (!one.features) return 0
   if (one.isNamed) return 1
   if (!words || !one.isJudgedByWords) return computeConfidence(weights, one.features)
@@ -169,15 +168,10 @@ function judge(one: Case, weights: Weights, words: (Weights & { readonly fits: n
 }
 
 /** The highest confidence with no more answerable queries below it than allowed. */
-function findThreshold(
-  cases: readonly Case[],
-  weights: Weights,
-  words: (Weights & { readonly threshold: number }) | undefined,
-  most: Doubts,
-): number {
+function findThreshold(cases: readonly Case[], weights: Weights, words: Model | undefined, most: Doubts): number {
   const answerable = cases
     .filter(({ kind }) => kind === 'answerable')
-    .map((one) => ({ set: one.set, confidence: judge(one, weights, words && { ...words, fits: words.threshold }) }))
+    .map((one) => ({ set: one.set, confidence: judge(one, weights, words) }))
   const sets = [...new Set(answerable.map(({ set }) => set))].filter((set) => !set.includes(': '))
   const getShare = (isOne: (set: string) => boolean, threshold: number): number => {
     const some = answerable.filter(({ set }) => isOne(set))

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 import type { Embed, Encoder } from 'foldout/catalog'
 import { createMiniLm } from 'foldout/minilm'
 import { createVectorFile } from 'foldout/node'
-import { ENCODER_FOLDER, installEncoder } from '../test/minilm/install.ts'
+import { ENCODER_FOLDER, installEncoder, installOnnx, ONNX_FOLDER } from '../test/minilm/install.ts'
 import { progress } from './report.ts'
 
-/** Where the vectors of tools and queries are kept, because embedding the development sets takes most of an hour. */
+/** Where the vectors of tools and queries are kept, because embedding the development sets takes minutes, and most of an hour with `fp16`. */
 const VECTORS = fileURLToPath(new URL('../node_modules/.cache/foldout/search-bench-vectors', import.meta.url))
 /** How requests are mapped. Their vectors are embedded again if this changes. */
 const MAP = fileURLToPath(new URL('../packages/foldout/word-vectors/request-map.js', import.meta.url))
@@ -16,9 +16,10 @@ const WRITTEN_AT_ONCE = 32
 const KEY = /^[0-9a-f]{32}/gm
 
 /** The encoder of `foldout/minilm`, with cached query vectors, so that a search takes only the time outside the encoder. */
-export async function createKeptEncoder(): Promise<Encoder> {
-  installEncoder()
-  const { model, embed } = createMiniLm({ installedIn: ENCODER_FOLDER })
+export async function createKeptEncoder({ isFp16 }: { readonly isFp16: boolean }): Promise<Encoder> {
+  if (isFp16) installEncoder()
+  else installOnnx()
+  const { model, embed } = createMiniLm({ installedIn: isFp16 ? ENCODER_FOLDER : ONNX_FOLDER })
   const file = createVectorFile(VECTORS)
   const map = createHash('sha256').update(readFileSync(MAP)).digest('hex')
   const known = new Map(await file.read(existsSync(VECTORS) ? (readFileSync(VECTORS, 'latin1').match(KEY) ?? []) : []))

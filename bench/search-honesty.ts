@@ -1,11 +1,10 @@
 import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
 import type { Searchable, SearchFit } from '../packages/foldout/src/catalog/search/contract.ts'
 import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
-import { createRandom } from '../tools/search-training/random.ts'
 import { goal, type Goal } from './report.ts'
-import { readCorpus, searchable, spread, type DataSet, type DataTool } from './search-data.ts'
+import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
 import { areForeign, getDomainCatalogs } from './search-domains.ts'
-import { computeConfidence, createEngine, createIndex, getFeatures, isJudgedByWords } from './search-engines.ts'
+import { computeConfidence, createEngine, getFeatures, isJudgedByWords } from './search-engines.ts'
 
 /** A query to a catalog with a right tool, or to one about something else. */
 export interface Case {
@@ -112,61 +111,4 @@ export function printCases(cases: readonly Case[]): void {
     console.log(`  ${set.padEnd(34)}${shares.map((share) => share.padStart(16)).join('')}`)
   }
   console.log()
-}
-
-const CATALOGS = 60
-const SERVERS = 10
-const ASKED = 12
-const BEST = 5
-const SENTENCE_END = /(?<=[.!?])\s+|\n+/
-const FEWEST_WORDS = 4
-
-/**
- * Random catalogs of ten real servers. There are no queries for these, so the query is the first sentence of a tool's
- * description, and the rest is its description. How often is a tool among the best five, but not in the answer?
- */
-export async function getLossGoal(folder: string): Promise<readonly Goal[]> {
-  const servers = new Map<string, DataTool[]>()
-  for (const tool of readCorpus(folder)) {
-    const [server = ''] = tool.name.split('/')
-    servers.set(server, [...(servers.get(server) ?? []), tool])
-  }
-  const all = [...servers.values()]
-  const random = createRandom(1)
-  let near = 0
-  let lost = 0
-  for (let i = 0; i < CATALOGS; i++) {
-    const chosen = Array.from({ length: SERVERS }, () => all[Math.floor(random() * all.length)]!)
-    const tools = [...new Set(chosen)].flat().map(splitDescription)
-    const engine = createEngine<Searchable>()
-    const index = createIndex()
-    for (const { tool } of tools) {
-      engine.add(searchable(tool))
-      index.add(searchable(tool))
-    }
-    for (const { tool, query } of spread(
-      tools.filter((one) => one.query !== ''),
-      ASKED,
-    )) {
-      const best = await engine.find(query, undefined, function* read(found) {
-        const slots = yield* found.takeBest(BEST)
-        return slots.map((slot) => found.getTool(slot).qualified)
-      })
-      if (!best.includes(tool.name)) continue
-      near++
-      const { hits } = await index.search(query, { limit: BEST })
-      if (!hits.some((hit) => hit.tool.qualified === tool.name)) lost++
-    }
-  }
-  return [
-    goal(`of ${near} queries among the best five in ten servers' tools, not in the answer`, lost / near, '<=', 0.03),
-  ]
-}
-
-function splitDescription(tool: DataTool): { readonly tool: DataTool; readonly query: string } {
-  const [first = '', ...rest] = (tool.description ?? '')
-    .split(SENTENCE_END)
-    .filter((sentence) => sentence.trim() !== '')
-  if (rest.length === 0 || first.split(' ').length < FEWEST_WORDS) return { tool, query: '' }
-  return { tool: { ...tool, description: rest.join(' ') }, query: first }
 }

@@ -46,7 +46,7 @@ export const CHAT_PROVIDERS: readonly ChatProvider[] = [
     isNative: true,
     cache: ANTHROPIC_CACHE,
     refusals: [],
-    createAdapter: (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
+    createAdapter: (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'native' }),
     readPieces: readMessagesBody,
   },
   {
@@ -54,7 +54,7 @@ export const CHAT_PROVIDERS: readonly ChatProvider[] = [
     isNative: true,
     cache: ANTHROPIC_CACHE,
     refusals: [{ refuses: 400, message: 'Unexpected value for the anthropic-beta header: inline-tools-2026-09-15' }],
-    createAdapter: (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
+    createAdapter: (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'native' }),
     readPieces: readMessagesBody,
   },
   {
