@@ -1,5 +1,4 @@
-import { mkdtempSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -7,9 +6,17 @@ const TESTS = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']
 /** Tests that start processes, databases or browsers, or install packages. `npm run test:integration` runs them. */
 const INTEGRATION = [
   '**/*.integration.test.ts',
-  'test/{ai-sdk,ai-sdk-7,browser,claude-agent,fleet,mcp-clients,mcp-servers,minilm}/**/*.test.ts',
+  'test/{ai-sdk,ai-sdk-7,browser,claude-agent,fleet,langchain,mastra,mcp-clients,mcp-servers,minilm,openai-agents}/**/*.test.ts',
 ]
 const EXCLUDED = ['**/node_modules/**', 'test/consumer/**']
+
+/** The packages of other people's loops are installed by their tests. A test of another version replaces these files. */
+const HOST_PACKAGES = Object.entries({
+  langchain: 'langchain/node_modules/langchain/dist/index.js',
+  '@langchain/langgraph': 'langchain/node_modules/@langchain/langgraph/dist/index.js',
+  '@mastra/core/tools': 'mastra/node_modules/@mastra/core/dist/tools/index.js',
+  '@openai/agents': 'openai-agents/node_modules/@openai/agents/dist/index.mjs',
+}).map(([name, path]) => ({ find: new RegExp(`^${name}$`), replacement: join(import.meta.dirname, 'test', path) }))
 
 /** `npm test` uses vitest's own mode, `test`. Modes such as `whole` run more of some tests, in either tier. */
 function chooseTests(mode: string): { include: string[]; exclude: string[] } {
@@ -19,17 +26,17 @@ function chooseTests(mode: string): { include: string[]; exclude: string[] } {
 }
 
 export default defineConfig(({ mode }) => ({
+  resolve: { alias: HOST_PACKAGES },
   test: {
     ...chooseTests(mode),
     // A machine that does other things too may take several times as long. A test that hangs still ends.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
-    setupFiles: ['test/setup.ts', ...(mode === 'test' ? ['test/no-processes.ts'] : [])],
+    globalSetup: ['test/data-folder.ts', ...(mode === 'integration' ? ['test/host-packages.ts'] : [])],
+    setupFiles: ['test/setup.ts', 'test/ignored-errors.ts', ...(mode === 'test' ? ['test/no-processes.ts'] : [])],
     // Tests wait for half of the time: for processes, deadlines and servers. So there are more workers than cores.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    // Gateways keep the user's decisions there. Tests must not change those of the person who runs them.
-    env: { XDG_DATA_HOME: mkdtempSync(join(tmpdir(), 'foldout-data-')) },
     coverage: { provider: 'v8', include: ['packages/*/src/**'], exclude: ['**/*.test.ts'] },
   },
 }))

@@ -12,24 +12,108 @@ interface Room {
 const ROOMS: Readonly<Record<string, Room>> = {
   core: { imports: [] },
   session: { imports: ['core'] },
+  // What a model sees of a folded result, and how it reads it; who stores it is up to the caller.
+  results: { imports: ['core'] },
   // A tool's context names the filesystem; the file tools are tools.
   tools: { imports: ['core', 'session'], types: ['files'] },
   files: { imports: ['core', 'session', 'tools'] },
-  disclosure: { imports: ['core', 'session', 'tools'], types: ['files'] },
-  prompt: { imports: ['core', 'session', 'tools', 'files', 'disclosure'] },
+  // Searches in the sections of prompts, with the search of catalogs.
+  find: { imports: ['core', 'tools', 'catalog'] },
+  disclosure: { imports: ['core', 'session', 'tools', 'find'], types: ['files'] },
+  prompt: { imports: ['core', 'session', 'tools', 'files', 'find', 'disclosure'] },
   // Adapters know prompts only by type, and know nothing about disclosure or the loop.
   adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
-  agent: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
+  agent: { imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
   // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
   mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'], types: ['files'] },
   // Telemetry listens to everything; nothing imports it.
   telemetry: {
-    imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
+    imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
   },
   testing: {
-    imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
+    imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],
+  },
+}
+
+/**
+ * The folders of rooms, and the rooms of foldout-mcp: what each may import beside it. `.` are the files beside the folders.
+ * A list only names what comes before it, so nothing imports in a circle.
+ */
+const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'foldout/src/mcp': {
+    '.': [],
+    protocol: ['.'],
+    transports: ['.', 'protocol'],
+    client: ['.', 'protocol', 'transports'],
+    'tools-from': ['.', 'protocol', 'client'],
+    serve: ['.', 'protocol', 'transports'],
+  },
+  'foldout/src/mcp/transports': { http: [], 'http-client': [], stdio: [] },
+  'foldout/src/mcp/serve': {
+    contract: [],
+    sections: ['contract'],
+    views: ['contract', 'sections'],
+    requests: ['contract', 'sections', 'views'],
+    conversation: ['contract', 'views', 'requests'],
+    http: ['contract', 'views', 'requests', 'conversation'],
+    '.': ['contract', 'views', 'requests', 'conversation', 'http'],
+  },
+  'foldout-mcp/src': {
+    system: [],
+    shared: ['system'],
+    gateway: ['shared', 'system'],
+    registry: ['shared', 'gateway'],
+    clients: ['shared', 'system', 'gateway'],
+    inspector: ['shared', 'gateway'],
+    cli: ['shared', 'system', 'gateway', 'registry', 'clients', 'inspector'],
+    entries: ['gateway'],
+  },
+  'foldout-mcp/src/gateway': {
+    config: [],
+    // What is known about servers.
+    model: ['config'],
+    // What clients may do. It knows nothing about running servers.
+    policy: ['config', 'model'],
+    results: ['config'],
+    traffic: ['config', 'policy'],
+    auth: ['config', 'policy'],
+    upstreams: ['config', 'model', 'policy', 'auth'],
+    store: ['config', 'model', 'policy', 'results', 'auth', 'upstreams'],
+    servers: ['config', 'model', 'policy', 'auth', 'upstreams', 'store'],
+    calls: ['policy', 'results', 'traffic', 'upstreams', 'servers'],
+    serve: ['config', 'model', 'policy', 'results', 'traffic', 'upstreams', 'store', 'servers', 'calls'],
+    '.': ['config', 'model', 'policy', 'results', 'traffic', 'upstreams', 'store', 'servers', 'calls', 'serve'],
+  },
+  'foldout-mcp/src/gateway/upstreams': {
+    failures: [],
+    process: ['failures'],
+    http: ['failures'],
+    asking: ['failures', 'process'],
+    '.': ['failures', 'process', 'http', 'asking'],
+  },
+  'foldout-mcp/src/inspector': {
+    protocol: [],
+    http: ['protocol'],
+    '.': ['protocol', 'http'],
+    runs: ['.', 'protocol', 'http'],
+    clients: ['protocol', 'runs'],
+    prompt: ['.', 'protocol'],
+    catalog: ['.', 'protocol'],
+    advice: ['.', 'protocol', 'runs', 'clients'],
+  },
+  'foldout-mcp/src/cli': {
+    support: [],
+    inspect: ['support'],
+    gateway: ['support', 'inspect'],
+    configure: ['support'],
+    policy: ['support'],
+    prompts: ['support', 'inspect'],
+    'sign-in': ['support'],
+    traffic: ['support', 'gateway'],
+    fleet: ['support', 'policy'],
+    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'sign-in', 'traffic', 'fleet'],
   },
 }
 
@@ -69,7 +153,13 @@ function getImports(file: string): readonly Import[] {
 }
 
 /** The development dependencies of foldout-mcp that its build includes, so that users do not install them. */
-const BUNDLED = { commander: true, 'jsonc-parser': true, 'p-limit': true, valibot: true }
+const BUNDLED = {
+  '@modelcontextprotocol/client': true,
+  commander: true,
+  'jsonc-parser': true,
+  'p-limit': true,
+  valibot: true,
+}
 
 describe('rooms', () => {
   it('every folder is listed', () => {
@@ -92,6 +182,34 @@ describe('rooms', () => {
           })
           .map(({ to, isType }) => `${file}: ${from} must not import ${isType ? 'types of ' : ''}${to}`)
       })
+    expect(broken).toEqual([])
+  })
+
+  it.each(Object.entries(FOLDERS))('the folders of packages/%s import only what is below them', (room, layers) => {
+    const top = join(repository, 'packages', room)
+    const own = tracked
+      .map((file) => relative(top, join(repository, file)))
+      .filter(
+        (file) => !file.startsWith('..') && /(?<!\.test|\.fixtures)\.ts$/.test(file) && existsSync(join(top, file)),
+      )
+    const getLayer = (file: string): string => (file.includes(sep) ? getFolder(file) : '.')
+    const names = Object.keys(layers)
+    expect([...new Set(own.map(getLayer))].filter((name) => !names.includes(name))).toEqual([])
+    const circles = Object.entries(layers).flatMap(([name, imports]) =>
+      imports.filter((other) => names.indexOf(other) >= names.indexOf(name)).map((other) => `${name} → ${other}`),
+    )
+    expect(circles).toEqual([])
+    const broken = own.flatMap((file) =>
+      getImports(relative(src, join(top, file)))
+        .filter(({ target }) => target.startsWith('.'))
+        .map(({ target }) => join(dirname(file), target))
+        .filter((target) => !target.startsWith('..'))
+        .filter((target) => {
+          const [from, to] = [getLayer(file), getLayer(target)]
+          return from !== to && layers[from]?.includes(to) !== true
+        })
+        .map((target) => `${file} must not import ${target}`),
+    )
     expect(broken).toEqual([])
   })
 

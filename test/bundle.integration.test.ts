@@ -159,6 +159,8 @@ describe('the bundle', () => {
         stdin: { contents: `export * from '${entry}'`, resolveDir: repository },
         bundle: true,
         platform: 'neutral',
+        // A neutral bundler has none of its own, and some packages have no `exports`.
+        mainFields: ['module', 'main'],
         format: 'esm',
         write: false,
         logLevel: 'silent',

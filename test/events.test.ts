@@ -5,7 +5,7 @@ import { PACKAGES, repository } from '../tools/packages.mjs'
 
 const page = readFileSync(join(repository, 'docs/events.md'), 'utf8')
 
-const UNION = /^export type (\w+Event) =\n([^]*?)(?=^\S|$(?![^]))/gm
+const UNION = /^export type (\w+Event)(?:<[^>]*>)? =\n([^]*?)(?=^\S|$(?![^]))/gm
 const TYPE = /readonly type: ((?:'[a-z/-]+'(?: \| )?)+)/g
 
 /** Every exported union of events, with the `type` of each member that it declares itself. */
@@ -52,7 +52,8 @@ describe('docs/events.md', () => {
   it.each([...new Set(Object.values(PARTS))])('%s: has a row for every event, and no other', (part) => {
     const events = [...unions].filter(([name]) => PARTS[name] === part).flatMap(([, types]) => types)
     expect(events.length).toBeGreaterThan(1)
-    expect([...readRows(part)].sort()).toEqual(events.sort())
+    // A run adds fields to some events of its adapter.
+    expect([...readRows(part)].sort()).toEqual([...new Set(events)].sort())
   })
 
   it('Sessions: has every event that a run dispatches', () => {

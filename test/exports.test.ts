@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -64,13 +64,20 @@ describe('exports', () => {
     ['anthropic', '@anthropic-ai/sdk'],
     ['claude-agent', '@anthropic-ai/claude-agent-sdk'],
     ['ai-sdk', 'ai'],
-    ['mcp', '@modelcontextprotocol/server'],
     ['mcp', '@modelcontextprotocol/client'],
     ['code', 'quickjs-wasi'],
     ['code', 'sucrase'],
     ['skills', 'yaml'],
   ])('%s loads its peer only when it is used', (entry, name) => {
     expect([...packagesReachedFrom(join(root, 'dist', `${entry}.js`))]).not.toContain(name)
+  })
+
+  it('serving over MCP needs no package', () => {
+    const folder = join(root, 'dist')
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+    const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n')
+    expect(files.length).toBeGreaterThan(10)
+    expect(text).not.toContain('@modelcontextprotocol/server')
   })
 
   it('the root entry exports the listed names', async () => {
@@ -85,6 +92,7 @@ describe('exports', () => {
         "RunAbortedError",
         "VisibilityExpansionRequired",
         "agentRun",
+        "bySearch",
         "contextFiles",
         "createCachedCounter",
         "createMemoryStore",

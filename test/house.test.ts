@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findRegressions, getMeasures, readRatchet } from '../tools/house/goals.ts'
+import { countFixedSleepsIn, measureHabits } from '../tools/house/habits.ts'
 import { measureHouse } from '../tools/house/measure.ts'
 import { endsInOf, isParticiple } from '../tools/house/names.ts'
 import { parseSource, readSources } from '../tools/house/sources.ts'
@@ -9,12 +10,20 @@ const repository = join(import.meta.dirname, '..')
 
 describe('the source of the packages', () => {
   it('meets its goals, or is no worse than before', () => {
-    const measures = getMeasures(measureHouse(readSources(repository)))
+    const measures = getMeasures(measureHouse(readSources(repository)), measureHabits(repository))
     expect(findRegressions(measures, readRatchet(join(repository, 'test/house-ratchet.json')))).toEqual([])
   })
 })
 
 describe('what is measured', () => {
+  it('is a fixed sleep if a test waits for a time, and not if it asks again and again', () => {
+    const sleep = (ms: string): string => `sleep(${ms})`
+    const timer = 'setTimeout'
+    expect(countFixedSleepsIn(`  await ${sleep('80')}\n  await ${sleep('1_000')}`)).toBe(2)
+    expect(countFixedSleepsIn(`await new Promise((resolve) => ${timer}(resolve, 20))`)).toBe(1)
+    expect(countFixedSleepsIn(`while (!isDone) await ${sleep('5')}\nawait takeTurns(20)`)).toBe(0)
+  })
+
   const library = [
     parseSource(
       'packages/a/src/entries/index.ts',

@@ -15,10 +15,12 @@ const WORKERS = {
 }
 /** The shared chunks, each with the entries that load it. A module goes into the first chunk that matches. */
 const CHUNKS = Object.entries({
-  core: ['index', 'catalog or search'],
+  core: ['index or openai', 'catalog or search or results or minilm'],
   prompt: ['index', 'mcp'],
   agent: ['index'],
   catalog: ['catalog'],
+  adapters: ['openai', 'anthropic'],
+  hosts: ['langchain', 'mastra'],
 })
 /** The entry point of the code that a catalog loads with its first search. */
 const SEARCH = 'src/catalog/search/search-index.ts'
@@ -184,11 +186,12 @@ function createGroups(folder) {
 /** A start of the gateway loads two files instead of twenty: finding and reading a small file takes as long as compiling it. */
 function createProgramGroups(folder) {
   const reached = new Map()
-  return ['main', 'serve'].map((name, i) => ({
+  const starts = { main: 'src/cli/main.ts', serve: 'src/cli/gateway/serve.ts' }
+  return Object.entries(starts).map(([name, file], i) => ({
     debugName: name,
     priority: 2 - i,
     name(id, context) {
-      if (!reached.has(name)) reached.set(name, findReached(join(folder, `src/cli/${name}.ts`), context))
+      if (!reached.has(name)) reached.set(name, findReached(join(folder, file), context))
       return reached.get(name).has(id) ? `${name}-parts` : null
     },
   }))

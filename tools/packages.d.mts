@@ -3,7 +3,8 @@ export const PACKAGES: readonly string[]
 
 export interface Project {
   readonly author: string
-  readonly repository: string
+  /** The URL of the repository; undefined until it is known. */
+  readonly repository?: string
   readonly branch: string
 }
 
@@ -16,10 +17,10 @@ export interface PackageEntry {
 export type Manifest = Readonly<Record<string, unknown>>
 
 export function readProject(): Project
-export function hasPlaceholder(project: Project): boolean
+export function getServerName(project: Project): string | undefined
 export function readManifest(folder: string): Manifest
 export function listEntries(folder: string): PackageEntry[]
 export function writeManifest(folder: string): void
-export function completeManifest(folder: string, manifest: Manifest): Manifest
+export function completeManifest(folder: string, manifest: Manifest, project?: Project): Manifest
 export function writeDocuments(folder: string): void
 export function makeLinksAbsolute(text: string, project: Project): string

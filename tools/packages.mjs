@@ -15,14 +15,15 @@ const SUBPATHS = new Map([
   ['testing-suites', './testing/suites'],
 ])
 
-/** Reads the metadata that all packages share. The repository's URL is set only there. */
+/** Reads the metadata that all packages share. The repository's URL is set only there; until it is, no metadata has one. */
 export function readProject() {
   return JSON.parse(readFileSync(join(repository, 'project.json'), 'utf8'))
 }
 
-/** Whether the URL is still the placeholder. */
-export function hasPlaceholder({ repository: address }) {
-  return address.includes('/OWNER/')
+/** The name of the gateway in the MCP registry, which derives the right to a name from the repository's owner. */
+export function getServerName({ repository: address = '' }) {
+  const [, owner, name] = /^https:\/\/github\.com\/([\w-]+)\/([\w.-]+)$/.exec(address) ?? []
+  return owner === undefined ? undefined : `io.github.${owner}/${name}`
 }
 
 export function readManifest(folder) {
@@ -50,8 +51,7 @@ export function writeManifest(folder) {
   if (after !== before) writeFileSync(file, after)
 }
 
-export function completeManifest(folder, manifest) {
-  const { author, repository: address } = readProject()
+export function completeManifest(folder, manifest, project = readProject()) {
   const entries = listEntries(folder).sort((a, b) => (a.subpath < b.subpath ? -1 : 1))
   const exports = entries.map(({ name, subpath }) => [
     subpath,
@@ -59,19 +59,30 @@ export function completeManifest(folder, manifest) {
   ])
   const complete = {
     ...manifest,
-    author,
-    homepage: `${address}#readme`,
-    bugs: { url: `${address}/issues` },
-    repository: { type: 'git', url: `git+${address}.git`, directory: `packages/${basename(folder)}` },
+    author: project.author,
+    ...getAddresses(basename(folder), project),
     exports: { ...Object.fromEntries(exports), './package.json': './package.json' },
   }
   const known = FIELDS.filter((field) => complete[field] !== undefined)
-  const others = Object.keys(complete).filter((field) => !FIELDS.includes(field))
+  const others = Object.keys(complete).filter((field) => !FIELDS.includes(field) && complete[field] !== undefined)
   return Object.fromEntries([...known, ...others].map((field) => [field, complete[field]]))
+}
+
+/** Undefined fields are left out of the file. */
+function getAddresses(name, project) {
+  const { repository: address } = project
+  if (address === undefined) return { homepage: undefined, bugs: undefined, repository: undefined, mcpName: undefined }
+  return {
+    homepage: `${address}#readme`,
+    bugs: { url: `${address}/issues` },
+    repository: { type: 'git', url: `git+${address}.git`, directory: `packages/${name}` },
+    mcpName: name === 'foldout-mcp' ? getServerName(project) : undefined,
+  }
 }
 
 const FIELDS = [
   'name',
+  'mcpName',
   'version',
   'description',
   'keywords',
@@ -111,9 +122,16 @@ function isOwnReadme(folder, document) {
   return document === 'README.md' && basename(folder) !== 'foldout'
 }
 
-/** Makes links and pictures absolute, because relative ones do not work on npm. */
+/**
+ * Makes links and pictures absolute, because relative ones do not work on npm. Without the repository's URL, a link becomes its text,
+ * and a picture is left out.
+ */
 export function makeLinksAbsolute(text, { repository: address, branch }) {
   const resolve = (target, kind) => `${address}/${kind}/${branch}/${posix.normalize(target)}`
+  const link = (picture, label, target) => {
+    if (address === undefined) return picture ? '' : label
+    return `${picture}[${label}](${resolve(target, picture ? 'raw' : 'blob')})`
+  }
   const isRelative = (target) => !/^([a-z][a-z\d+.-]*:|#|\/)/i.test(target)
   return text
     .split(/(^```[^]*?^```$)/m)
@@ -121,11 +139,12 @@ export function makeLinksAbsolute(text, { repository: address, branch }) {
       if (part.startsWith('```')) return part
       return part
         .replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, picture, label, target) =>
-          isRelative(target) ? `${picture}[${label}](${resolve(target, picture ? 'raw' : 'blob')})` : whole,
+          isRelative(target) ? link(picture, label, target) : whole,
         )
-        .replace(/(<img\b[^>]*\bsrc=")([^"]+)"/g, (whole, before, target) =>
-          isRelative(target) ? `${before}${resolve(target, 'raw')}"` : whole,
-        )
+        .replace(/(<img\b[^>]*\bsrc=")([^"]+)("[^>]*>)/g, (whole, before, target, after) => {
+          if (!isRelative(target)) return whole
+          return address === undefined ? '' : `${before}${resolve(target, 'raw')}${after}`
+        })
     })
     .join('')
 }

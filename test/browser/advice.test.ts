@@ -9,7 +9,7 @@ import { createPaidModel } from '../../examples/inspector/paid-model.ts'
 import { travelDesk } from '../../examples/inspector/travel-desk.ts'
 import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { recordTraffic } from '../../packages/foldout-mcp/src/gateway/traffic/record.ts'
-import { createRedactor } from '../../packages/foldout-mcp/src/gateway/traffic/redact.ts'
+import { createRedactor } from '../../packages/foldout-mcp/src/gateway/policy/secrets/redact.ts'
 import { findBarriers } from './browser.ts'
 import { EXAMPLES, open, startInspector, useBrowser } from './harness.ts'
 import { removeFolder } from '../remove-folder.ts'
@@ -87,7 +87,7 @@ describe('R59 the advice view in a browser', () => {
   it('needs three runs, then says what to change, with the context before and after', async () => {
     const { url } = await startInspector('inspect', FILE, '--prompt', DESK)
     const page = await open(`${url}#/advice`)
-    await page.getByText('2 runs recorded').waitFor()
+    await page.getByText('2 runs of this prompt recorded. Advice needs at least 3.').waitFor()
     await run()
     const items = page.locator('.advice-item')
     await items.first().waitFor()

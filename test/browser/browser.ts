@@ -8,7 +8,7 @@ import { installPackages } from '../../tools/install-packages.ts'
 
 /** The parts of playwright that the tests use. */
 export interface Locator {
-  click(options?: { readonly force?: boolean }): Promise<void>
+  click(options?: { readonly force?: boolean; readonly timeout?: number }): Promise<void>
   count(): Promise<number>
   fill(text: string): Promise<void>
   first(): Locator

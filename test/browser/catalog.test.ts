@@ -27,6 +27,7 @@ async function inspectCatalog(catalog: Catalog): Promise<{ readonly url: string;
   const source = createCatalogSource({
     servers: names.map((name) => ({ name, state: { type: 'stopped' }, tools: undefined })),
     ownTools: [],
+    ownInstructions: '',
     getCatalog: async () => catalog,
   })
   const waiting: WaitingCalls = { list: async () => [], approve: refuse, deny: refuse }
@@ -241,6 +242,7 @@ describe('R59 the catalog view in a browser', () => {
         { name: server, state: { type: 'failed', reason: 'x'.repeat(1_000_000), retryAt: 0 }, tools: undefined },
       ],
       ownTools: [],
+      ownInstructions: '',
       getCatalog: async () => createCatalog([shop]),
     })
     const waiting: WaitingCalls = { list: async () => [], approve: refuse, deny: refuse }

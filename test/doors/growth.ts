@@ -34,7 +34,7 @@ export function getMaxTimeGrowth(size: number): number {
 /** The most that the largest input may cost, in milliseconds. */
 export const MAX_MILLISECONDS = 2_500
 /** Below this many milliseconds, growth in time is ignored: on a busy machine it may be chance. */
-const UNIMPORTANT_MILLISECONDS = 40
+const UNIMPORTANT_MILLISECONDS = 100
 /** The least time that counts, because a clock cannot measure less. */
 const SHORTEST_MILLISECONDS = 2
 

@@ -1,11 +1,11 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryStore, definePrompt, defineSection } from 'foldout'
 import { createCatalog } from 'foldout/catalog'
 import { createSandbox } from 'foldout/code'
 import { serveMcp, toolsFromMcp, type McpClient } from 'foldout/mcp'
 import { createOverrideStore } from 'foldout/node'
+import { createTemporaryFolder } from '../temporary-folder.ts'
 import { jsonDoor, textDoor, type AnyDoor } from './door.ts'
 
 const answer = async () => ({ content: [{ type: 'text' as const, text: 'Done.' }] })
@@ -79,7 +79,6 @@ function createUpstream(result: unknown): McpClient {
     getServerVersion: () => ({ name: 'upstream' }),
     getServerCapabilities: () => ({ tools: {} }),
     request: async () => result,
-    callTool: async () => result,
   }
 }
 
@@ -88,8 +87,7 @@ const prompt = definePrompt({
   key: 'p',
   sections: [defineSection({ key: 'a', title: 'A', template: 'x' })],
 })
-const root = mkdtempSync(join(tmpdir(), 'foldout-doors-'))
-process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+const root = createTemporaryFolder('foldout-doors-')
 const store = createOverrideStore({ root })
 mkdirSync(join(root, 'doors/p'), { recursive: true })
 

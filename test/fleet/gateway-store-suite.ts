@@ -5,11 +5,11 @@ import type { SignInRecord } from '../../packages/foldout-mcp/src/gateway/auth/r
 import type { ServerConfig } from '../../packages/foldout-mcp/src/gateway/config/config.ts'
 import { readDefinition } from '../../packages/foldout-mcp/src/gateway/config/read-config.ts'
 import type { UnapprovedCall } from '../../packages/foldout-mcp/src/gateway/policy/approvals/approval-store.ts'
-import { MAX_APPROVALS_EACH } from '../../packages/foldout-mcp/src/gateway/policy/limits.ts'
-import { hashText } from '../../packages/foldout-mcp/src/gateway/policy/hash.ts'
+import { MAX_APPROVALS_EACH } from '../../packages/foldout-mcp/src/gateway/policy/approvals/limits.ts'
+import { hashText } from '../../packages/foldout-mcp/src/shared/hash.ts'
 import { identifyServer } from '../../packages/foldout-mcp/src/gateway/upstreams/catalog-cache.ts'
-import type { Snapshot, ToolDefinition } from '../../packages/foldout-mcp/src/gateway/upstreams/snapshot.ts'
-import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract.ts'
+import type { Snapshot, ToolDefinition } from '../../packages/foldout-mcp/src/gateway/model/snapshot.ts'
+import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract/gateway-store.ts'
 
 /** Opens the same store each time, as another process would. */
 export type OpenAgain = () => Promise<GatewayStore>

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { query, startPgbouncer, startPostgres, type Pgbouncer, type PostgresServer } from '../postgres/server.ts'
-import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract.ts'
+import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract/gateway-store.ts'
 import { createFileStore } from '../../packages/foldout-mcp/src/gateway/store/open.ts'
 import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/postgres/store.ts'
 import { openAuditFile } from '../../packages/foldout-mcp/src/gateway/policy/audit/audit-file.ts'
 import { openAuditLog } from '../../packages/foldout-mcp/src/gateway/policy/audit/audit.ts'
-import { createRedactor } from '../../packages/foldout-mcp/src/gateway/traffic/redact.ts'
+import { createRedactor } from '../../packages/foldout-mcp/src/gateway/policy/secrets/redact.ts'
 import {
   ASKER,
   auditSuite,

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KEPT_PER_CLIENT, MAX_SHARED_BYTES } from '../../packages/foldout-mcp/src/gateway/results/limits.ts'
 import type { SharedOwner } from '../../packages/foldout-mcp/src/gateway/results/shared.ts'
-import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract.ts'
+import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract/gateway-store.ts'
 import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/postgres/store.ts'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { removeFolder } from '../remove-folder.ts'

@@ -15,7 +15,7 @@ import {
   overHttp,
   getText,
   type ClientKind,
-} from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
+} from '../../packages/foldout/src/mcp/serve/clients.fixtures.ts'
 
 const root = join(import.meta.dirname, '../..')
 const command = { command: process.execPath, args: ['--import', 'tsx', 'examples/home-server.ts'] }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { overHttp } from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
+import { overHttp } from '../../packages/foldout/src/mcp/serve/clients.fixtures.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -55,24 +55,24 @@ const CHANGE = /\s*(?:Option|Options) (`[^`]+`(?: of `[^`]+`)?)\.?/
 
 /** The page `docs/limits.md`. */
 export function formatPage(limits: readonly Limit[]): string {
-  const rows = limits.map(({ room, name, value, comment }) => {
+  const rows = limits.flatMap(({ room, name, value, comment }) => {
     const field = room === 'catalog/exposures/code' ? name.split('.')[1] : undefined
     const change = field === undefined ? CHANGE.exec(comment)?.[1] : `\`limits.${field}\` of \`createSandbox\``
+    if (change === undefined) return []
     const what = comment
       .replace(CHANGE, '')
       .replace(/ Default [\d,]+\./, '')
       .replaceAll(/\{@link (\w+)\}/g, '`$1`')
       .replaceAll('|', '\\|')
-    return `| ${room} | \`${name}\` | ${formatValue(value)} | ${change ?? 'fixed'} | ${what} |`
+    return [`| ${room} | ${change} | ${formatValue(value)} | ${what} |`]
   })
   return [
     '# Default limits',
     '',
-    'Input from a model, a client, an upstream server, a skill or a file must not stop or stall the process. These limits ensure that. Each row says what the limit applies to and what happens beyond it.',
-    'If you can change a limit, the row names the option. Names that end in `_MS` are times in milliseconds. The page is generated from the `limits.ts` modules of the source: `npx vitest run test/limits --update` updates it.',
+    'Input from a model, a client, an upstream server, a skill or a file must not stop or stall the process. These are the limits that you can set, with their defaults. The others are fixed; the `limits.ts` modules of the source have them. `npx vitest run test/limits --update` updates this page.',
     '',
-    '| where | limit | default | change it with | what it limits, and what happens beyond it |',
-    '| --- | --- | --- | --- | --- |',
+    '| where | option | default | what it limits, and what happens beyond it |',
+    '| --- | --- | --- | --- |',
     ...rows,
     '',
   ].join('\n')

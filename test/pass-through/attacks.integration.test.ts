@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { HeldCalls } from '../../packages/foldout-mcp/src/gateway/upstreams/asking/held-calls.ts'
-import { MAX_HELD } from '../../packages/foldout-mcp/src/gateway/upstreams/limits.ts'
+import { MAX_HELD } from '../../packages/foldout-mcp/src/gateway/upstreams/asking/limits.ts'
 import { connectHttp, type Era } from './peers.ts'
 import { removeFolder } from '../remove-folder.ts'
 

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
-import { GatewayServer } from '../../packages/foldout-mcp/src/gateway/server.ts'
+import { GatewayServer } from '../../packages/foldout-mcp/src/gateway/servers/server.ts'
 import { connect, connectHttp, type Era } from './peers.ts'
 import { removeFolder } from '../remove-folder.ts'
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { anthropic, type AnthropicToolAdditions } from '../../packages/foldout/src/entries/anthropic.ts'
+import { asAnthropic } from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
 import {
   createSession,
   definePrompt,
@@ -56,7 +57,7 @@ describe('a chat with a model whose thinking is bound to its conversation', () =
       { content: [think(), text('Five days.')] },
       { content: [think(), text('You are welcome.')] },
     ])
-    const adapter = anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: server.url, toolAdditions })
+    const adapter = anthropic({ model: 'claude-opus-5-5', apiKey: 'test', ...asAnthropic(server.url), toolAdditions })
     const session = createSession()
     const disclosure = opener === 'read_section' ? readSection() : openSections()
     const answers: string[] = []

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { anthropic, type AnthropicOptions } from '../../packages/foldout/src/entries/anthropic.ts'
-import { ask, toolNamed, type Asked } from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
+import {
+  asAnthropic,
+  ask,
+  toolNamed,
+  type Asked,
+} from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
 import type { Message, ModelEvent, ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
 import type { JsonSchema } from '../../packages/foldout/src/core/schema/schema.ts'
 import { outputSpec } from '../../packages/foldout/src/prompt/output.ts'
@@ -27,7 +32,7 @@ async function start(
   { refusals = [], ...options }: Partial<AnthropicOptions> & { readonly refusals?: readonly Refusal[] } = {},
 ): Promise<ProviderAdapter> {
   server = await startStrictServer(replies, refusals)
-  return anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: server.url, ...options })
+  return anthropic({ model: 'claude-opus-5-5', apiKey: 'test', ...asAnthropic(server.url), ...options })
 }
 
 describe('anthropic thinking, which is bound to the messages before it', () => {
@@ -72,7 +77,7 @@ describe('anthropic thinking, which is bound to the messages before it', () => {
     const [, ...rest] = await went(adapter)
     await ask(adapter, { tools: look, messages: [user('Hi.'), ...rest, user('And?')] })
     expect([server?.refused, hasThinking(2)]).toEqual([[], false])
-    const other = anthropic({ model: 'claude-fable-5-1', apiKey: 'test', baseURL: server?.url ?? '' })
+    const other = anthropic({ model: 'claude-fable-5-1', apiKey: 'test', ...asAnthropic(server?.url ?? '') })
     await ask(other, { tools: look, messages: [user('Hello.'), ...rest, user('And?')] })
     expect([server?.refused, hasThinking(3)]).toEqual([[], false])
   })
@@ -166,8 +171,6 @@ describe('anthropic refusals', () => {
     'tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12',
     'temperature: Input should be less than or equal to 1',
     'You have reached your specified API usage limits.',
-    'Bad request',
-    '',
   ])('are final if they are not about a feature of the adapter: %s', async (message) => {
     const replies: Reply[] = [{ content: [use('toolu_1', 'open')] }]
     const adapter = await start(replies, {
@@ -175,6 +178,35 @@ describe('anthropic refusals', () => {
     })
     await expect(ask(adapter, added)).rejects.toMatchObject({ code: 'adapter-refused', status: 400 })
     expect(server?.requests).toHaveLength(2)
+  })
+
+  it.each(['Bad request', '', 'Unexpected item type in content', 'messages.3.content.0: Invalid content block'])(
+    'without an explanation are answered once with the added tools at the end of the list: %s',
+    async (message) => {
+      const replies: Reply[] = [
+        { content: [use('toolu_1', 'open')] },
+        { content: [text('Yes.')] },
+        { content: [text('Yes.')] },
+      ]
+      const adapter = await start(replies, {
+        refusals: [({ body }) => (body.messages.some(({ role }) => role === 'system') ? message : undefined)],
+      })
+      const { result, events, recorded } = await ask(adapter, opening)
+      expect(result).toMatchObject({ text: 'Yes.' })
+      expect(events.filter(({ type }) => type === 'warning')).toHaveLength(1)
+      expect(server?.requests.map(({ body }) => body.tools?.length)).toEqual([1, 1, 2])
+      const dig = new Map([['dig', toolNamed('dig')]])
+      await ask(adapter, { ...opening, addedTools: dig, messages: [user('Hello.'), ...recorded, user('And?')] })
+      expect(server?.requests).toHaveLength(4)
+    },
+  )
+
+  it('that stay the same with the added tools at the end of the list are final', async () => {
+    const adapter = await start([{ content: [use('toolu_1', 'open')] }], {
+      refusals: [({ body }) => (body.messages.length > 1 ? 'Bad request' : undefined)],
+    })
+    await expect(ask(adapter, opening)).rejects.toMatchObject({ code: 'adapter-refused', status: 400 })
+    expect(server?.requests).toHaveLength(3)
   })
 
   it.each([

@@ -26,6 +26,9 @@ const onFormat = onFormatBesideTools('json mode cannot be combined with tool/fun
 /** To fix an answer, a format is requested together with tools; the last message is then the model's. */
 const onFormatBeforeFix: Refusal = (body) => (body.messages?.at(-2)?.role === 'assistant' ? undefined : onFormat(body))
 
+const onStreamOptions: Refusal = (body) =>
+  'stream_options' in body ? 'Extra inputs are not permitted: stream_options' : undefined
+
 /** Servers that speak Chat Completions, each with what it refuses beyond OpenAI. */
 export const compatibleBehaviors = {
   'http://127.0.0.1': { refuse: refuseAll([onToolSchemas, onFormatBeforeFix]) },
@@ -34,7 +37,8 @@ export const compatibleBehaviors = {
     think: () => ({ reasoning: THOUGHT }),
   },
   'https://api.mistral.ai': {
-    refuse: refuseAll([onToolSchemas, onFormatBeforeFix, onUserAfterTool, onLongCallIds]),
+    refuse: refuseAll([onToolSchemas, onFormatBeforeFix, onUserAfterTool, onLongCallIds, onStreamOptions]),
+    reportsUsage: true,
   },
   'https://generativelanguage.googleapis.com': {
     refuse: refuseAll([onToolSchemas, onFormatBeforeFix, onMissingSignature]),

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { aiSdk } from '../../packages/foldout/src/entries/ai-sdk.ts'
 import { anthropic } from '../../packages/foldout/src/entries/anthropic.ts'
+import { asAnthropic } from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
 import type { ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
 import { openai, openaiCompatible } from '../../packages/foldout/src/entries/openai.ts'
 import type { ModelPeer, ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
@@ -58,7 +59,7 @@ describe.concurrent('adapters', () => {
     })
   }
   httpSuite('anthropic (tools added natively)', { wire: messagesWire('native'), behavior: anthropicBehavior }, (url) =>
-    anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
+    anthropic({ model: 'claude-opus-5-5', apiKey, ...asAnthropic(url) }),
   )
   httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
     anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),

@@ -21,6 +21,8 @@ export interface Behavior {
   refuse?(request: RecordedRequest): string | undefined
   /** What it thinks before it replies to a request. */
   think?(request: RecordedRequest): { readonly reasoning: string; readonly reasoningSignature?: string }
+  /** Whether it reports usage without being asked, and refuses to be asked. */
+  readonly reportsUsage?: boolean
 }
 
 export interface MockProvider {
@@ -43,7 +45,7 @@ const STANDS_FOR_MALFORMED = '{"malformed":true}'
  */
 export async function startMockProvider(
   script: readonly ModelStep[],
-  { refuse: refuseRequest, think }: Behavior = {},
+  { refuse: refuseRequest, think, reportsUsage = false }: Behavior = {},
 ): Promise<MockProvider> {
   const requests: RecordedRequest[] = []
   let current: ModelStep | undefined
@@ -74,7 +76,10 @@ export async function startMockProvider(
     })
     if (step === undefined) return refuse(outgoing, { refuses: 418, message: 'The script has ended.' })
     if ('refuses' in step) return refuse(outgoing, step)
-    await passOn(request, mock.url, outgoing, step)
+    const asked = reportsUsage
+      ? JSON.stringify({ ...request.body, stream_options: { include_usage: true } })
+      : request.raw
+    await passOn({ ...request, raw: asked }, mock.url, outgoing, step)
   }
 
   // On a busy machine, a client may send its next request on a connection that was just closed for being idle.

@@ -281,7 +281,7 @@ describe('calls that were cut off before their arguments arrived', () => {
     await using server = await startRefusingServer([], [chunk(begun(args)), chunk({}, reason)], done)
     const talk = conversation({ tools: TOOLS })
     await compatible(server.url).evaluate(talk)
-    expect(talk.calls[0]).toEqual([{ id: 'c', name: 'weather', arguments: undefined, malformed }])
+    expect(talk.calls[0]).toEqual([{ id: 'c', name: 'weather', malformed, isCutOff: true }])
   })
 
   it('Responses: are malformed, whether the reply or the call says that it is incomplete', async () => {
@@ -295,7 +295,7 @@ describe('calls that were cut off before their arguments arrived', () => {
       await using server = await startRefusingServer([], cut, whole)
       const talk = conversation({ tools: TOOLS })
       await openai({ model: 'gpt-5', apiKey: 'k', baseURL: server.url }).evaluate(talk)
-      expect(talk.calls[0]).toEqual([{ id: 'c', name: 'weather', arguments: undefined, malformed: '' }])
+      expect(talk.calls[0]).toEqual([{ id: 'c', name: 'weather', malformed: '', isCutOff: true }])
     }
   })
 })

@@ -141,11 +141,16 @@ export const onFormatBesideTools =
   ({ tools = [], response_format: format }) =>
     tools.length > 0 && format ? message : undefined
 
+/** A message may leave out its type. */
+function getKind(item: { readonly type?: string; readonly role?: string } | undefined): string {
+  return item?.type ?? (item?.role === undefined ? '' : 'message')
+}
+
 /** How OpenAI's Responses checks reasoning that nothing follows. */
 export const onLoneReasoning: Refusal = ({ input = [] }) => {
   const lone = input.find(
     ({ type }, index) =>
-      type === 'reasoning' && !['reasoning', 'message', 'function_call'].includes(input[index + 1]?.type ?? ''),
+      type === 'reasoning' && !['reasoning', 'message', 'function_call'].includes(getKind(input[index + 1])),
   )
   return lone && `Item '${lone.id}' of type 'reasoning' was provided without its required following item.`
 }

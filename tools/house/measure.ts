@@ -149,8 +149,18 @@ function measureEntries(exports: readonly PublicExport[]): readonly EntrySize[] 
   })
 }
 
+/** From how many files of one folder an importer counts as a list of them. */
+const LISTED = 5
+
+/** How many files of a folder a file imports from outside of it. */
+function countImported(importers: ReadonlyMap<string, ReadonlySet<string>>, importer: string, folder: string): number {
+  if (dirname(importer) === folder) return 0
+  return [...importers].filter(([path, by]) => dirname(path) === folder && by.has(importer)).length
+}
+
 /**
- * Finds small files with one importer, which may belong in the importer. An entry does not count as an importer, and a file that is
+ * Finds small files with one importer, which may belong in the importer. A file that is one of several in a list does not: its
+ * importer takes at least five files of the same folder, such as stages or commands. An entry does not count as an importer, and a file that is
  * loaded on demand has to be separate.
  */
 function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
@@ -173,6 +183,7 @@ function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
         const [importer, second] = importers.get(path) ?? []
         return importer === undefined || second !== undefined || isEntry(importer) ? [] : [{ path, lines, importer }]
       })
+      .filter(({ path, importer }) => countImported(importers, importer, dirname(path)) < LISTED)
   )
 }
 

@@ -1,6 +1,7 @@
 import type { ClassSize, NamedFunction } from './functions.ts'
 import type { FolderPair } from './graph.ts'
 import { getMeasures, type Ratchet } from './goals.ts'
+import type { Habits } from './habits.ts'
 import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
 
 /** How many rows of a long list are printed without `--all`. */
@@ -10,15 +11,14 @@ const LABEL_WIDTH = 50
 export interface ReportOptions {
   /** Every row of every list. */
   readonly all: boolean
-  /** Whether to show entries and the ratchet, which concern the whole repository. */
-  readonly isWhole: boolean
   readonly ratchet: Ratchet
 }
 
-export function formatReport(house: House, options: ReportOptions): string {
+/** Formats the report. Entries, habits and the ratchet concern the whole repository, so a report on a folder has none. */
+export function formatReport(house: House, habits: Habits | undefined, options: ReportOptions): string {
   const limit = options.all ? Infinity : MOST_ROWS
   return [
-    formatTable(house, options),
+    formatTable(house, habits, options.ratchet),
     formatList(
       `Files over ${LONG_FILE} lines`,
       house.longFiles.map(({ path, lines }) => `${String(lines).padStart(5)}  ${path}`),
@@ -42,7 +42,8 @@ export function formatReport(house: House, options: ReportOptions): string {
     ),
     formatList('Named …Of', house.named.ofs.map(formatFunction), limit),
     formatList('Named by a participle', house.named.participles.map(formatFunction), limit),
-    options.isWhole ? formatEntries(house) : '',
+    formatList('Fixed sleeps', (habits?.fixedSleeps ?? []).map(formatCount), limit),
+    habits ? formatEntries(house) : '',
     formatList('Without a doc comment', house.undocumented.map(formatExport), limit),
     formatList('Without an `@example`', house.withoutExample.map(formatExport), limit),
     formatList(
@@ -60,18 +61,20 @@ export function formatReport(house: House, options: ReportOptions): string {
     .join('\n\n')
 }
 
-function formatTable(house: House, { isWhole, ratchet }: ReportOptions): string {
+function formatTable(house: House, habits: Habits | undefined, ratchet: Ratchet): string {
   const { p50, p90, count } = house.functions
   const sizes = [
     ['source files, lines', `${house.files}, ${house.lines}`],
     ['longest file, median file', `${house.longestFile.lines} (${house.longestFile.path}), ${house.medianFile}`],
     ['functions: p50 / p90 lines', `${p50} / ${p90} (${count} functions)`],
     ['named …Of, by a participle', `${formatShare(house, 'ofs')}, ${formatShare(house, 'participles')}`],
+    ...(habits ? [['words of documentation', String(habits.words)] as const] : []),
+    ...(habits ? [['seconds of the last `npm test`', String(habits.testSeconds ?? '-')] as const] : []),
   ] as const
-  const measures = getMeasures(house).filter(({ name }) => isWhole || name !== 'rootExports')
+  const measures = getMeasures(house, habits).filter(({ name }) => habits || name !== 'rootExports')
   const rows = measures.map(({ name, label, value, goal }) => {
     const aim = goal === undefined ? '' : `goal ${goal}${value > goal ? '' : ', met'}`
-    const reached = isWhole ? `ratchet ${ratchet[name] ?? '-'}` : ''
+    const reached = habits ? `ratchet ${ratchet[name] ?? '-'}` : ''
     return `${label.padEnd(LABEL_WIDTH)}${String(value).padStart(6)}  ${aim.padEnd(12)}  ${reached}`.trimEnd()
   })
   return [...sizes.map(([label, value]) => `${label.padEnd(LABEL_WIDTH)}  ${value}`), ...rows].join('\n')

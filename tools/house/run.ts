@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { getMeasures, readRatchet, tightenRatchet } from './goals.ts'
+import { measureHabits } from './habits.ts'
 import { measureHouse } from './measure.ts'
 import { formatReport } from './report.ts'
 import { readSources } from './sources.ts'
@@ -21,6 +22,8 @@ const { values, positionals } = parseArgs({
 const [folder = ''] = positionals
 const under = folder === '' ? '' : relative(root, join(root, folder))
 const house = measureHouse(readSources(root), under)
-if (values.ratchet && under === '') tightenRatchet(ratchetFile, getMeasures(house))
-if (values.json) console.log(JSON.stringify({ ...house, measures: getMeasures(house) }))
-else console.log(formatReport(house, { all: values.all, isWhole: under === '', ratchet: readRatchet(ratchetFile) }))
+const habits = under === '' ? measureHabits(root) : undefined
+const measures = getMeasures(house, habits)
+if (values.ratchet && habits) tightenRatchet(ratchetFile, measures)
+if (values.json) console.log(JSON.stringify({ ...house, ...habits, measures }))
+else console.log(formatReport(house, habits, { all: values.all, ratchet: readRatchet(ratchetFile) }))

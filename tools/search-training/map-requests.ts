@@ -24,7 +24,7 @@ const LARGEST = DIGITS.length - 1 - ZERO
 const { values: options } = parseArgs({
   options: { data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') } },
 })
-const { embed } = await createKeptEncoder()
+const { embed } = await createKeptEncoder({ isFp16: true })
 const { signal } = new AbortController()
 const squares = createLeastSquares(DIMENSIONS, PENALTY)
 // Embedding tools does not keep a process alive.

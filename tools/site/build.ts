@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repository } from '../packages.mjs'
+import { findBlankPages, findRenderErrors } from './faults.ts'
 import { formatFullText, formatOverview, readFirstSentence, readTitle } from './llms.ts'
 import { listPages, mapProse, toSitePage } from './pages.ts'
 import { installPackages } from '../install-packages.ts'
@@ -33,25 +34,13 @@ vitepress.stderr.on('data', (chunk: Buffer) => {
 vitepress.on('close', (code) => {
   process.exitCode = code ?? 1
   if (isDev) return
-  // vitepress prints what a page throws while it is rendered, leaves the page blank, and ends with 0.
-  if (/^\S*Error: /m.test(problems)) fail('A page could not be rendered; the error is above.')
-  for (const page of listBlankPages(join(generated, 'site'))) fail(`${page} has no text.`)
+  if (findRenderErrors(problems).length > 0) fail('A page could not be rendered; the error is above.')
+  for (const page of findBlankPages(join(generated, 'site'))) fail(`${page} has no text.`)
 })
 
 function fail(reason: string): void {
   console.error(reason)
   process.exitCode = 1
-}
-
-/** The built pages whose content is empty. */
-function listBlankPages(site: string): readonly string[] {
-  const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
-  return files.filter((file) => {
-    if (!file.endsWith('.html') || file === '404.html') return false
-    const [, content = ''] =
-      /<div[^>]* class="[^"]*\bvp-doc\b[^"]*"[^>]*>([^]*)/.exec(readFileSync(join(site, file), 'utf8')) ?? []
-    return content.replaceAll(/<script[^]*?<\/script>|<[^>]*>|\s/g, '').length < 100
-  })
 }
 
 /** Writes every page, the pictures, and the texts for models. */

@@ -47,6 +47,8 @@ export interface Link {
 }
 
 const LINK = /(\]\()([^)\s]+)(\))/g
+/** A link with its label, which may have code in it. */
+const LABELED_LINK = /(!?)\[((?:[^\][]|`[^`]*`)*)\]\(([^)\s]+)\)/g
 
 /** The links and pictures of a page. */
 export function listLinks(text: string): readonly Link[] {
@@ -93,25 +95,35 @@ export function resolveLink(source: string, target: string): { readonly file: st
   return { file: path === '' ? source : posix.join(posix.dirname(source), path), anchor }
 }
 
-/** A page as input for the site's builder: links lead to pages of the site or to the repository, and comments are removed. */
-export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[]): string {
-  const { repository: address, branch } = readProject()
-  const toSiteLink = (target: string): string => {
+/**
+ * A page as input for the site's builder: links lead to pages of the site or to the repository, and comments are removed. A link to the
+ * repository becomes its text while the repository has no URL.
+ */
+export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[], project = readProject()): string {
+  const { repository: address, branch } = project
+  const toSiteLink = (target: string): string | undefined => {
     if (!isLocal(target) || target.startsWith('#')) return target
     const { file, anchor } = resolveLink(source, target)
     const suffix = anchor === '' ? '' : `#${anchor}`
     const found = pages.find((each) => each.source === file)
     if (found !== undefined) return `${toRelative(page, found.page)}${suffix}`
     if (file.startsWith('docs/')) return toRelative(page, file.slice('docs/'.length)) + suffix
+    if (address === undefined) return undefined
     const kind = existsSync(join(repository, file)) && /\.\w+$/.test(file) ? 'blob' : 'tree'
     return `${address}/${kind}/${branch}/${file}${suffix}`
   }
-  const text = readFileSync(join(repository, source), 'utf8')
-  return mapProse(text, (prose) =>
-    prose
-      .replaceAll(/<!--[^]*?-->\n?/g, '')
-      .replaceAll(LINK, (_, before: string, target: string, after: string) => before + toSiteLink(target) + after),
-  )
+  const text = readFileSync(join(repository, source), 'utf8').replaceAll(/<!--[^]*?-->\n?/g, '')
+  // Labels may have code in them, so only fences are left alone.
+  return text
+    .split(/(^```[^]*?^```$)/m)
+    .map((part) => {
+      if (part.startsWith('```')) return part
+      return part.replaceAll(LABELED_LINK, (_, picture: string, label: string, target: string) => {
+        const link = toSiteLink(target)
+        return link === undefined ? label : `${picture}[${label}](${link})`
+      })
+    })
+    .join('')
 }
 
 function toRelative(from: string, to: string): string {

@@ -1,3 +1,4 @@
+import type { Tool } from 'ai'
 import { definePrompt, defineSection, defineTool, ok } from 'foldout'
 import type { ProviderAdapter } from 'foldout/adapter'
 import type { RawTool } from 'foldout/catalog'
@@ -30,3 +31,7 @@ function getScript(conversation: string): readonly ScriptStep[] {
   if (!conversation.includes('A-17')) return [says('Yes, eleven kinds.')]
   return [calls('read_section', { section_key: 'refunds' }), calls('refund_order'), says('Order A-17 is refunded.')]
 }
+
+export declare const model: object
+export declare const checkpointer: object
+export declare const lookUp: Tool

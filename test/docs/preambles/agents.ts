@@ -39,3 +39,6 @@ export const adapter: ProviderAdapter = {
     return scripted.evaluate(evaluation)
   },
 }
+
+/** The user whose session a request may continue. */
+export const getUser = async (_request: Request): Promise<string> => 'ada'

@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineTool, ok } from 'foldout'
 import type { CallResult } from 'foldout/catalog'
 import type { McpClient } from 'foldout/mcp'
@@ -30,10 +27,3 @@ export const ping = async (host: string): Promise<CallResult> => ({
 })
 export declare const client: McpClient
 export const askTheUser = async (name: string, args: unknown): Promise<boolean> => name !== '' && args !== undefined
-
-export const skillFolder = mkdtempSync(join(tmpdir(), 'foldout-docs-'))
-mkdirSync(join(skillFolder, 'invoices'))
-writeFileSync(
-  join(skillFolder, 'invoices/SKILL.md'),
-  '---\nname: invoices\ndescription: How to write one.\n---\nNumber them.\n',
-)

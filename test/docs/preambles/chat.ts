@@ -1,6 +1,5 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTemporaryFolder } from '../../temporary-folder.ts'
 
 export { adapter, bound } from './README.ts'
-export const file = join(mkdtempSync(join(tmpdir(), 'foldout-docs-')), 'chats.db')
+export const file = join(createTemporaryFolder('foldout-docs-'), 'chats.db')

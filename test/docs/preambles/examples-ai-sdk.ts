@@ -1,4 +1,4 @@
-export { generateText, stepCountIs } from 'ai'
+export { createUIMessageStreamResponse, generateText, stepCountIs } from 'ai'
 import { simulateReadableStream, type LanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 

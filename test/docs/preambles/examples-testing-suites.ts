@@ -2,7 +2,8 @@ import type { DisclosureStrategy } from 'foldout'
 export { createLocalEngine } from 'foldout/durable'
 import type { SessionStore } from 'foldout/session'
 import { says, scriptedAdapter } from 'foldout/testing'
-import type { DisclosureExpectations, ModelPeer, ModelStep } from 'foldout/testing/suites'
+import type { HostCall } from 'foldout/disclosure'
+import type { DisclosureExpectations, HostAgent, HostSetup, ModelPeer, ModelStep } from 'foldout/testing/suites'
 
 export interface AcmeRequest {
   readonly body: {
@@ -30,3 +31,11 @@ export const startAcme = async (script: readonly ModelStep[]): Promise<ModelPeer
     stop: async () => {},
   }
 }
+
+export declare const createMyAgent: (setup: HostSetup) => HostAgent
+export declare const agent: HostAgent
+export const opens = (key: string): HostCall => ({
+  id: 'call_1',
+  name: 'read_section',
+  arguments: { section_key: key },
+})

@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { definePrompt, defineSection } from 'foldout'
+import { createTemporaryFolder } from '../../temporary-folder.ts'
 
-export const folder = mkdtempSync(join(tmpdir(), 'foldout-docs-'))
+export const folder = createTemporaryFolder('foldout-docs-')
 export const role = defineSection({ key: 'role', title: 'Role', template: 'You help customers of ${shop}.' })
 export const prompt = definePrompt({ ns: 'desk', key: 'support', sections: [role] })

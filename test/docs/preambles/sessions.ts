@@ -1,9 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineSlice } from 'foldout'
+import { createTemporaryFolder } from '../../temporary-folder.ts'
 
-export const file = join(mkdtempSync(join(tmpdir(), 'foldout-docs-')), 'sessions.db')
+export const file = join(createTemporaryFolder('foldout-docs-'), 'sessions.db')
 export const cart = defineSlice({
   name: 'cart',
   initial: { items: [] as readonly string[] },

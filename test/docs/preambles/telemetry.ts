@@ -1,11 +1,10 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { definePrompt, defineSection, defineTool, ok, runAgent } from 'foldout'
 import { createFileRecorder } from 'foldout/node'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
+import { createTemporaryFolder } from '../../temporary-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'foldout-docs-'))
+const folder = createTemporaryFolder('foldout-docs-')
 export const file = join(folder, 'runs.jsonl')
 
 const refundOrder = defineTool({

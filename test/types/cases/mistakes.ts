@@ -6,11 +6,14 @@ import { createSession, defineParams, definePrompt, defineSection, defineSlice, 
 const params = defineParams<{ objective: string; audience: string; files: string[]; verbose: boolean; note?: string }>()
 const task = defineSection({ key: 'task', title: 'T', params, template: 'Do ${objective}' })
 const inferred = defineSection({ key: 'inferred', title: 'T', template: 'For ${client} at ${place}' })
-const leaf = defineSection({ key: 'leaf', title: 'L' })
+const leaf = defineSection({ key: 'leaf', title: 'L', template: '' })
 const outer = defineSection({ key: 'outer', title: 'T', children: [inferred, leaf] })
 const prompt = definePrompt({ ns: 'x', key: 'x', sections: [task, outer], output: z.object({ answer: z.string() }) })
 const values = { objective: 'o', audience: 'a', files: [], verbose: true, client: 'c', place: 'p' }
 const slice = defineSlice({ name: 'cart', initial: 0, reducers: { added: (state, payload: { count: number }) => state + payload.count } })
+
+// case: a section without a body
+defineSection({ key: 'a', title: 'T', summary: 'About it' })
 
 // case: a misspelled placeholder in a string template
 defineSection({ key: 'a', title: 'T', params, template: 'Do ${objectve}' })
@@ -28,7 +31,7 @@ defineSection({ key: 'a', title: 'T', params, template: 'Read ${files}' })
 defineSection({ key: 'a', title: 'T', params, template: 'Note ${note}' })
 
 // case: a misspelled param in a selector
-defineSection({ key: 'a', title: 'T', params, enabled: (own) => own.verbos })
+defineSection({ key: 'a', title: 'T', params, template: '', enabled: (own) => own.verbos })
 
 // case: a visibility that does not exist
 defineSection({ key: 'a', title: 'T', params, visibility: 'ful' })

@@ -45,7 +45,13 @@ export default defineConfig({
   },
   themeConfig: {
     logo: { src: '/icon.svg', alt: '' },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // A type has the word that somebody looks for as its whole title, and would always come first.
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/api/') ? 0.1 : 1) } },
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Guide', link: '/guide/install' },
@@ -54,7 +60,7 @@ export default defineConfig({
       { text: 'Changelog', link: '/project/changelog' },
     ],
     sidebar: { '/api/': [{ ...reference, collapsed: false }], '/': [...guide, decisions, reference] },
-    socialLinks: [{ icon: 'github', link: address }],
+    ...(address === undefined ? {} : { socialLinks: [{ icon: 'github' as const, link: address }] }),
     footer: { message: 'Apache-2.0' },
   },
 })

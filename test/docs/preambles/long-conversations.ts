@@ -1,0 +1,1 @@
+export { adapter, bound } from './README.ts'
