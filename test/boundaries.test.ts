@@ -14,9 +14,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
   session: { imports: ['core'] },
   // What a model sees of a folded result, and how it reads it; who stores it is up to the caller.
   results: { imports: ['core'] },
-  // A tool's context names the filesystem; the file tools are tools.
-  tools: { imports: ['core', 'session'], types: ['files'] },
-  files: { imports: ['core', 'session', 'tools'] },
+  files: { imports: ['core'] },
+  // A tool's context names the filesystem, and the file tools are tools.
+  tools: { imports: ['core', 'session', 'files'] },
   // Searches in the sections of prompts, with the search of catalogs.
   find: { imports: ['core', 'tools', 'catalog'] },
   disclosure: { imports: ['core', 'session', 'tools', 'find'], types: ['files'] },
@@ -42,6 +42,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * A list only names what comes before it, so nothing imports in a circle.
  */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'foldout/src/core/schema': { check: [], '.': ['check'] },
+  'foldout/src/tools': { '.': [], files: ['.'] },
+  'foldout/src/catalog/signatures': { schema: [], '.': ['schema'] },
+  'foldout/src/catalog/exposures/code': {
+    contract: [],
+    guest: ['contract'],
+    host: ['contract'],
+    '.': ['contract', 'host'],
+  },
   'foldout/src/mcp': {
     '.': [],
     protocol: ['.'],

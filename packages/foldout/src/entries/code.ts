@@ -11,8 +11,8 @@ export {
   type Sandbox,
   type SandboxOptions,
 } from '../catalog/exposures/code/host/sandbox.ts'
-export type { SandboxLimits } from '../catalog/exposures/code/limits.ts'
-export type { LogLevel, ProgramError } from '../catalog/exposures/code/messages.ts'
+export type { SandboxLimits } from '../catalog/exposures/code/contract/limits.ts'
+export type { LogLevel, ProgramError } from '../catalog/exposures/code/contract/messages.ts'
 export type {
   LimitName,
   SandboxCall,

@@ -12,7 +12,7 @@ export {
   type PatternOptions,
   type Steps as PatternSteps,
 } from '../core/pattern/pattern.ts'
-export { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
+export { fileTools, type FileToolsOptions } from '../tools/files/file-tools.ts'
 export {
   FilesystemError,
   type FileEntry,

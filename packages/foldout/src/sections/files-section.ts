@@ -1,4 +1,4 @@
-import { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
+import { fileTools, type FileToolsOptions } from '../tools/files/file-tools.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 
 /**

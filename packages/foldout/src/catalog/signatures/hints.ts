@@ -1,5 +1,5 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
-import { literal, oneLine } from './literal.ts'
+import { literal, oneLine } from './schema/literal.ts'
 import { getSpan } from './refinement.ts'
 
 /**

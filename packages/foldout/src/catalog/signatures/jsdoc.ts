@@ -1,4 +1,4 @@
-import { literal, oneLine } from './literal.ts'
+import { literal, oneLine } from './schema/literal.ts'
 import { keywordAt, kindsAt, textAt, valuesAt, type SchemaView } from './schema/schema-view.ts'
 import { getRefinement } from './refinement.ts'
 

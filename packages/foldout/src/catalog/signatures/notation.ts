@@ -1,7 +1,7 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { formatHint } from './hints.ts'
-import { fieldName, literal } from './literal.ts'
+import { fieldName, literal } from './schema/literal.ts'
 import {
   alternativesAt,
   containsItself,

@@ -1,4 +1,4 @@
-import { literal, oneLine } from './literal.ts'
+import { literal, oneLine } from './schema/literal.ts'
 import { keywordAt, numberAt, textAt, type SchemaView } from './schema/schema-view.ts'
 
 /** Formats the constraints of a value beyond its type: `0..100`, `date-time`, `/^[a-z]+$/`. They follow the type. */

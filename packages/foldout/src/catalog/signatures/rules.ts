@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { shorten } from '../../core/text.ts'
-import { fieldName, literal } from './literal.ts'
+import { fieldName, literal } from './schema/literal.ts'
 import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])

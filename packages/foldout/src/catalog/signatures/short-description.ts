@@ -1,6 +1,6 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
 import type { CatalogEntry } from '../tool.ts'
-import { oneLine } from './literal.ts'
+import { oneLine } from './schema/literal.ts'
 import { fieldsAt, getSchemaView } from './schema/schema-view.ts'
 
 export interface DescribedTool {

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { schemaText } from './schema/compact-schema.ts'
-import { fieldName, literal } from './literal.ts'
+import { fieldName, literal } from './schema/literal.ts'
 import {
   fieldText,
   MAX_FIELDS,

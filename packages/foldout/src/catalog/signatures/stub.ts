@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../tool.ts'
 import { toIdentifier } from './identifier.ts'
 import { docBlock } from './jsdoc.ts'
-import { oneLine } from './literal.ts'
+import { oneLine } from './schema/literal.ts'
 import { alternativesAt, fieldsAt, kindsAt, getSchemaView } from './schema/schema-view.ts'
 import { rulesAt } from './rules.ts'
 import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { toIdentifier } from './identifier.ts'
 import { fieldDoc, docLines } from './jsdoc.ts'
-import { literal } from './literal.ts'
+import { literal } from './schema/literal.ts'
 import {
   alternativesAt,
   fieldsAt,

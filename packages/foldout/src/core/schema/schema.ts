@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from '../json/json.ts'
 import { createValueCheck, type ValueCheck } from './check/run.ts'
-import { MAX_FIELD_DEPTH } from './limits.ts'
+import { MAX_FIELD_DEPTH } from './check/limits.ts'
 
 export type { StandardSchemaV1 }
 

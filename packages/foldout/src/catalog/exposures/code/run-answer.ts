@@ -2,7 +2,7 @@ import { nearest } from '../../../core/text.ts'
 import type { ToolContent, CallResult } from '../../tool.ts'
 import type { Attachments } from './attachments.ts'
 import { ALL_TOOLS, type FunctionFolder } from './function-folder.ts'
-import type { ProgramError } from './messages.ts'
+import type { ProgramError } from './contract/messages.ts'
 import type { SandboxCall, SandboxRun } from './host/sandbox-run.ts'
 
 export interface RunAnswerOptions {

@@ -1,7 +1,7 @@
 import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
-import { literal, oneLine } from '../literal.ts'
+import { literal, oneLine } from './literal.ts'
 import { kindsAt, listAt, getSchemaView, resolveReference } from './schema-view.ts'
 
 /** How much of a schema is kept. */

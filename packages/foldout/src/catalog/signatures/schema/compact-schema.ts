@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { TokenCounter } from '../../../core/tokens/tokens.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { cleanSchema, type CleanedSchema, type Kept } from './clean-schema.ts'
-import { literal } from '../literal.ts'
+import { literal } from './literal.ts'
 
 const MAX_DEPTH = 32
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeIssues, fromJsonSchema, type JsonSchema } from '../schema.ts'
-import { MAX_CHECK_DEPTH } from '../limits.ts'
+import { MAX_CHECK_DEPTH } from './limits.ts'
 import { createValueCheck } from './run.ts'
 import { startCpuClock } from '../../cpu.fixtures.ts'
 

@@ -1,6 +1,6 @@
 import type { Steps } from '../../pattern/pattern.ts'
 import { isPlainObject } from '../../json/json.ts'
-import { MAX_CHECK_DEPTH, MAX_CHECK_STEPS, MAX_ISSUES } from '../limits.ts'
+import { MAX_CHECK_DEPTH, MAX_CHECK_STEPS, MAX_ISSUES } from './limits.ts'
 import { compileNode, type SchemaNode } from './node.ts'
 import { SchemaDocument } from './document.ts'
 import { Identities } from './identity.ts'

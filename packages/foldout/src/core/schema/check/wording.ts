@@ -1,5 +1,5 @@
 import { shorten as shortenText } from '../../text.ts'
-import { MAX_LISTED, MAX_SHOWN } from '../limits.ts'
+import { MAX_LISTED, MAX_SHOWN } from './limits.ts'
 
 // The texts that models read about invalid arguments. Every text completes a sentence that starts with the argument's
 // name, unless it has its own subject ("there is no argument …").

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type * as quickjs from 'quickjs-wasi'
 import type { JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { importPeer } from '../../../../core/peer.ts'
-import type { SandboxLimits } from '../limits.ts'
-import type { Engine, ProgramError } from '../messages.ts'
+import type { SandboxLimits } from '../contract/limits.ts'
+import type { Engine, ProgramError } from '../contract/messages.ts'
 import { MOST_ARGUMENT_CHARACTERS, PRELUDE } from './prelude.ts'
 
 /** The host side of a machine. It must not trust the values it receives, and must not throw. */

@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
-import type { Outcome, ProgramError } from '../messages.ts'
+import type { Outcome, ProgramError } from '../contract/messages.ts'
 import { readGuestJson } from './guest-json.ts'
 import type { Machine } from './machine.ts'
 import { MOST_ERROR_CHARACTERS } from './prelude.ts'

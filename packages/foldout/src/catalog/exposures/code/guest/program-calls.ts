@@ -1,5 +1,5 @@
-import { describeTooManyCalls, type SandboxLimits } from '../limits.ts'
-import type { FromWorker } from '../messages.ts'
+import { describeTooManyCalls, type SandboxLimits } from '../contract/limits.ts'
+import type { FromWorker } from '../contract/messages.ts'
 import { readGuestJson } from './guest-json.ts'
 
 /** The functions of a program, grouped by server. */

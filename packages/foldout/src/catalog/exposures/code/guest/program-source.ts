@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
 import { importPeer } from '../../../../core/peer.ts'
-import type { ProgramError } from '../messages.ts'
+import type { ProgramError } from '../contract/messages.ts'
 
 export type Stripped = { readonly code: string } | { readonly error: ProgramError }
 

@@ -1,5 +1,5 @@
-import type { SandboxLimits } from '../limits.ts'
-import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramError } from '../messages.ts'
+import type { SandboxLimits } from '../contract/limits.ts'
+import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramError } from '../contract/messages.ts'
 import type { Machine, MachineHost } from './machine.ts'
 import { toBrokenOutcome, toErrorOutcome, toStuckOutcome, toThrownOutcome, toValueOutcome } from './outcomes.ts'
 import { createProgramCalls, type FunctionNames } from './program-calls.ts'

@@ -1,7 +1,7 @@
 import { describeError } from '../../../../tools/thrown.ts'
 import type { Json } from '../../../../core/json/json.ts'
-import { describeTooManyCalls, type SandboxLimits } from '../limits.ts'
-import type { CallMessage } from '../messages.ts'
+import { describeTooManyCalls, type SandboxLimits } from '../contract/limits.ts'
+import type { CallMessage } from '../contract/messages.ts'
 import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
 
 /** The calls of one program. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../../core/json/json.ts'
-import type { LogLevel, ProgramError } from '../messages.ts'
+import type { LogLevel, ProgramError } from '../contract/messages.ts'
 
 /**
  * A function of the host that programs can call. Arguments and results are passed as JSON. The signal aborts when the program is

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { ignore } from '../../../../core/promises.ts'
 import { FoldoutError, getErrorMessage, type ErrorCode } from '../../../../core/errors.ts'
-import type { SandboxLimits } from '../limits.ts'
-import type { Engine, FromWorker, ToWorker, WorkerSetup } from '../messages.ts'
+import type { SandboxLimits } from '../contract/limits.ts'
+import type { Engine, FromWorker, ToWorker, WorkerSetup } from '../contract/messages.ts'
 
 /** A thread that runs programs, as the host sees it. */
 export interface SandboxWorker {

@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../../../core/errors.ts'
 import { checkPeer } from '../../../../core/peer.ts'
 import { CANCELLED, execute, createLimitError, createRefusedRun } from './execution.ts'
-import { readLimits, type SandboxLimits } from '../limits.ts'
+import { readLimits, type SandboxLimits } from '../contract/limits.ts'
 import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 

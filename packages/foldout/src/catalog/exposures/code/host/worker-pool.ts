@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../../../core/errors.ts'
-import { MOST_ASKING, type SandboxLimits } from '../limits.ts'
-import type { Engine } from '../messages.ts'
+import { MOST_ASKING, type SandboxLimits } from '../contract/limits.ts'
+import type { Engine } from '../contract/messages.ts'
 import { startWorker, type SandboxWorker } from './sandbox-worker.ts'
 
 /** Threads for programs. Only those in use keep the process alive. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json/json.ts'
+import type { Json } from '../../../../core/json/json.ts'
 import type { SandboxLimits } from './limits.ts'
 
 export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const

@@ -1,13 +1,13 @@
-import { ignore } from '../core/promises.ts'
-import { cutText, formatCount } from '../core/text.ts'
+import { ignore } from '../../core/promises.ts'
+import { cutText, formatCount } from '../../core/text.ts'
 import { defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
-import type { Filesystem, LineExcerpt } from './filesystem.ts'
-import { MAX_LISTED_ENTRIES, MAX_READ_CHARACTERS, MAX_READ_LINES, STREAMED_FILE_BYTES } from './limits.ts'
-import { showPath } from './show-path.ts'
-import { normalizePath } from './path.ts'
-import { fail, ok, type ToolResult } from '../tools/result.ts'
+import type { Filesystem, LineExcerpt } from '../../files/filesystem.ts'
+import { MAX_LISTED_ENTRIES, MAX_READ_CHARACTERS, MAX_READ_LINES, STREAMED_FILE_BYTES } from '../../files/limits.ts'
+import { showPath } from '../../files/show-path.ts'
+import { normalizePath } from '../../files/path.ts'
+import { fail, ok, type ToolResult } from '../result.ts'
 import { globTool, grepTool } from './glob-and-grep.ts'
-import type { AnyTool } from '../tools/tool.ts'
+import type { AnyTool } from '../tool.ts'
 
 /**
  * Options of {@link fileTools}.

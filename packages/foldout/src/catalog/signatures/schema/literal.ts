@@ -1,4 +1,4 @@
-import { deferPattern } from '../../core/defer-pattern.ts'
+import { deferPattern } from '../../../core/defer-pattern.ts'
 
 /** Formats a value as JSON in one line; `undefined` if JSON cannot represent it. */
 export function literal(value: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { FoldoutError } from '../../../core/errors.ts'
+import { FoldoutError } from '../../../../core/errors.ts'
 
 /**
  * The limits of a program.

@@ -1,11 +1,11 @@
-import { cutText, formatCount } from '../core/text.ts'
-import { compilePattern, type LinearPattern } from '../core/pattern/pattern.ts'
-import { TIME_SLICE_MS } from '../core/limits.ts'
-import { fail, ok, type ToolResult } from '../tools/result.ts'
+import { cutText, formatCount } from '../../core/text.ts'
+import { compilePattern, type LinearPattern } from '../../core/pattern/pattern.ts'
+import { TIME_SLICE_MS } from '../../core/limits.ts'
+import { fail, ok, type ToolResult } from '../result.ts'
 import { defineFileTool, withoutLastSlash } from './file-tool.ts'
-import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
-import { notFound } from './filesystem-faults.ts'
-import { createPathMatcher } from './glob.ts'
+import { FilesystemError, type FileEntry, type Filesystem } from '../../files/filesystem.ts'
+import { notFound } from '../../files/filesystem-faults.ts'
+import { createPathMatcher } from '../../files/glob.ts'
 import {
   MAX_GLOB_PATHS,
   MAX_GREP_BYTES,
@@ -15,9 +15,9 @@ import {
   MAX_GREP_MATCHES,
   MAX_GREP_SHOWN,
   MAX_WALKED_FILES,
-} from './limits.ts'
-import { byPath, normalizePath } from './path.ts'
-import { showLine, showPath } from './show-path.ts'
+} from '../../files/limits.ts'
+import { byPath, normalizePath } from '../../files/path.ts'
+import { showLine, showPath } from '../../files/show-path.ts'
 
 export const globTool = defineFileTool<{ readonly pattern: string }>({
   name: 'glob',

@@ -1,7 +1,7 @@
-import { fromJsonSchema, type JsonSchema } from '../core/schema/schema.ts'
-import { FilesystemError, type Filesystem } from './filesystem.ts'
-import { fail, type ToolResult } from '../tools/result.ts'
-import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
+import { fromJsonSchema, type JsonSchema } from '../../core/schema/schema.ts'
+import { FilesystemError, type Filesystem } from '../../files/filesystem.ts'
+import { fail, type ToolResult } from '../result.ts'
+import { defineTool, type AnyTool, type ToolContext } from '../tool.ts'
 
 interface FileToolOptions<Input> {
   readonly name: string

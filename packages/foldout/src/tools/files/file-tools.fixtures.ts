@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { createSession } from '../session/session.ts'
-import { executeTool } from '../tools/execute.ts'
+import { createSession } from '../../session/session.ts'
+import { executeTool } from '../execute.ts'
 import { fileTools } from './file-tools.ts'
-import type { Filesystem } from './filesystem.ts'
+import type { Filesystem } from '../../files/filesystem.ts'
 
 export const tools = new Map(fileTools().map((tool) => [tool.name, tool]))
 

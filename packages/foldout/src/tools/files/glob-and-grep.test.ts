@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import picomatch from 'picomatch'
 import { describe, expect, it } from 'vitest'
-import { createPathMatcher } from './glob.ts'
-import { createHostFilesystem } from './host-filesystem.ts'
+import { createPathMatcher } from '../../files/glob.ts'
+import { createHostFilesystem } from '../../files/host-filesystem.ts'
 import { call, hostFolder } from './file-tools.fixtures.ts'
-import { createMemoryFilesystem } from './memory-filesystem.ts'
-import { startCpuClock } from '../core/cpu.fixtures.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 describe('glob', () => {
   const files = createMemoryFilesystem({

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHostFilesystem } from './host-filesystem.ts'
+import { createHostFilesystem } from '../../files/host-filesystem.ts'
 import { call, hostFolder, tools } from './file-tools.fixtures.ts'
 import { fileTools } from './file-tools.ts'
-import { createMemoryFilesystem } from './memory-filesystem.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 
 const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
 
