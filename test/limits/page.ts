@@ -56,7 +56,7 @@ const CHANGE = /\s*(?:Option|Options) (`[^`]+`(?: of `[^`]+`)?)\.?/
 /** The page `docs/limits.md`. */
 export function formatPage(limits: readonly Limit[]): string {
   const rows = limits.flatMap(({ room, name, value, comment }) => {
-    const field = room === 'catalog/exposures/code' ? name.split('.')[1] : undefined
+    const field = room === 'catalog/exposures/code/contract' ? name.split('.')[1] : undefined
     const change = field === undefined ? CHANGE.exec(comment)?.[1] : `\`limits.${field}\` of \`createSandbox\``
     if (change === undefined) return []
     const what = comment
