@@ -44,6 +44,25 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'foldout/src/core/schema': { check: [], '.': ['check'] },
   'foldout/src/tools': { '.': [], files: ['.'] },
+  // The files beside the folders are what all of them are about: a tool, a catalog, an exposure.
+  'foldout/src/catalog': {
+    search: [],
+    '.': ['search'],
+    signatures: ['.'],
+    entries: ['.', 'signatures'],
+    'meta-tools': ['.', 'search', 'signatures', 'entries'],
+    exposures: ['.', 'search', 'signatures', 'entries', 'meta-tools'],
+    use: ['.'],
+    live: ['.', 'search', 'entries'],
+  },
+  'foldout/src/catalog/search': {
+    '.': [],
+    text: ['.'],
+    lexical: ['.', 'text'],
+    vectors: ['.', 'text', 'lexical'],
+    minilm: ['.', 'vectors'],
+    engine: ['.', 'text', 'lexical', 'vectors'],
+  },
   'foldout/src/catalog/signatures': { schema: [], '.': ['schema'] },
   'foldout/src/catalog/exposures/code': {
     contract: [],

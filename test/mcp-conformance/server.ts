@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
+import { createCatalog } from '../../packages/foldout/src/catalog/live/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
 import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'
