@@ -5,6 +5,7 @@ import type { CallContext, CallResult, RawTool } from '../../catalog/tool.ts'
 import { defineSlice } from '../../session/slice.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool } from '../../tools/tool.ts'
+import { waitForAbort } from '../../../../../test/turns.ts'
 
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -89,8 +90,7 @@ export function manyKinds(
       description: 'Waits until it rains.',
       async call(_args, context) {
         seen?.contexts.push(context)
-        await delay(60_000, undefined, { signal: context.signal! })
-        return text('Rain.')
+        return waitForAbort(context.signal!)
       },
     },
     {

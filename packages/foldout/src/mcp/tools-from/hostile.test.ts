@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../catalog/live/catalog.ts'
 import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
 import { connect, LINES, ServerError, type Line, type Script } from '../client/server.fixtures.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 const inputSchema = { type: 'object' }
 
@@ -27,23 +27,28 @@ function nestText(depth: number): string {
   return `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 }
 
+afterEach(() => void vi.useRealTimers())
+
 describe.each(LINES)('a hostile server, with a client of %s', (line) => {
   it('cannot keep a call alive by reporting progress', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { call, received } = await connectTool(
       line,
       async ({ params }, server) => {
         const { progressToken } = params['_meta'] as { readonly progressToken: number }
         for (let progress = 1; progress < 1_000; progress++) {
           server.notify('notifications/progress', { progressToken, progress })
-          await sleep(20)
+          await new Promise((resolve) => setTimeout(resolve, 20))
         }
       },
       { timeoutMs: 200, maxCallMs: 300 },
     )
     const reports: ToolProgress[] = []
-    const result = await call({}, { onProgress: (progress) => reports.push(progress) })
+    const calling = call({}, { onProgress: (progress) => reports.push(progress) })
+    await vi.advanceTimersByTimeAsync(1_000)
+    const result = await calling
     expect(reports.length).toBeGreaterThan(1)
-    expect(reports.length).toBeLessThan(900)
+    expect(reports.length).toBeLessThan(20)
     expect(result).toMatchObject({ isError: true })
     expect(result.content[0]?.['text']).toBe(
       "Tool 'act' was cancelled: the server 'handmade' had not answered after 0.3 seconds, the time limit of a call.",
@@ -81,7 +86,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     const { call } = await connectTool(line, async ({ params }, server) => {
       const { progressToken } = params['_meta'] as { readonly progressToken: number }
       server.notify('notifications/progress', { progressToken, progress: 1, message: 'z'.repeat(1_000_000) })
-      await sleep(20)
+      await takeTurns()
       return { content: [] }
     })
     const reports: ToolProgress[] = []
@@ -198,14 +203,14 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     })
     const stop = new AbortController()
     await toolsFromMcp(client, { onChange: () => undefined, signal: stop.signal })
-    const start = performance.now()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     for (let i = 0; i < 150; i++) {
       for (let j = 0; j < 20; j++) server.notify('notifications/tools/list_changed')
-      await sleep(10)
+      await vi.advanceTimersByTimeAsync(10)
     }
     stop.abort()
-    // A few at first, and then one per second, however long this took.
-    expect(lists).toBeLessThanOrEqual(5 + Math.ceil((performance.now() - start) / 1_000))
+    // A few at first, and then one per second.
+    expect(lists).toBeLessThanOrEqual(5 + 2)
   })
 
   it('may have a name of any length', async () => {

@@ -1,12 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Client } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RawTool } from '../../catalog/tool.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 import { connect, LINES, ServerError, type Connection, type Line } from '../client/server.fixtures.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 const CHANGED = 'notifications/tools/list_changed'
+/** Longer than a watcher waits after a change before it lists the tools again. */
+const LONG_ENOUGH_MS = 2_000
+
 const getNames = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
 
 interface Watched extends Connection {
@@ -29,7 +32,7 @@ async function watched(
     ...(capabilities ? { capabilities: capabilities as Record<string, unknown> } : {}),
     answer: async () => {
       lists++
-      await sleep(1)
+      await takeTurns(2)
       if (state.names.includes('broken')) throw new ServerError(-32603, 'No list today')
       return { tools: state.names.map((name) => ({ name, inputSchema: { type: 'object' } })), ttlMs }
     },
@@ -44,7 +47,21 @@ async function watched(
   return Object.assign(state, connection, { first })
 }
 
+function useFakeTimers(): void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+}
+
+/** Lets a watcher do all that it would do. */
+async function passTime(): Promise<void> {
+  await takeTurns()
+  await vi.advanceTimersByTimeAsync(LONG_ENOUGH_MS)
+  await takeTurns()
+}
+
 describe.each(LINES)('a server whose tools change, with a client of %s', (line) => {
+  useFakeTimers()
+
   it('R43 lists its current tools', async () => {
     const watch = await watched(line)
     expect(watch.first).toEqual(['a'])
@@ -64,7 +81,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
       watch.server.notify(CHANGED)
     }
     await vi.waitFor(() => expect(watch.changes).toEqual([['a', 'b', 'c', 'd', 'e']]))
-    await sleep(80)
+    await passTime()
     expect(watch.lists()).toBe(2)
   })
 
@@ -72,7 +89,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     const watch = await watched(line)
     watch.server.notify(CHANGED)
     await vi.waitFor(() => expect(watch.lists()).toBe(2))
-    await sleep(10)
+    await passTime()
     expect(watch.changes).toEqual([])
   })
 
@@ -94,9 +111,9 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     watch.names = ['b']
     watch.server.notify(CHANGED)
     abort.abort()
-    await sleep(80)
+    await passTime()
     watch.server.notify(CHANGED)
-    await sleep(80)
+    await passTime()
     expect(watch.lists()).toBe(1)
     expect([watch.changes, watch.errors]).toEqual([[], []])
   })
@@ -122,7 +139,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
         lists++
         if (lists === 1) {
           server.notify(CHANGED)
-          await sleep(80)
+          await takeTurns()
         }
         return { tools: [{ name: `of list ${lists}`, inputSchema: { type: 'object' } }] }
       },
@@ -134,6 +151,8 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
 })
 
 describe.each(LINES)('a server that cannot be watched, with a client of %s', (line) => {
+  useFakeTimers()
+
   it('R43 is not watched if its first list failed, or after an abort', async () => {
     let lists = 0
     const { client, server } = await connect(line, {
@@ -146,7 +165,7 @@ describe.each(LINES)('a server that cannot be watched, with a client of %s', (li
     const options = { onChange: () => {}, onError }
     await expect(toolsFromMcp(client, options)).rejects.toThrow('No list today')
     server.notify(CHANGED)
-    await sleep(80)
+    await passTime()
     expect(lists).toBe(1)
     expect(onError).not.toHaveBeenCalled()
     const signal = AbortSignal.abort(new Error('Too late.'))
@@ -168,15 +187,14 @@ describe.each(LINES)('a server that cannot be watched, with a client of %s', (li
       const before = watch.lists()
       watch.server.notify(CHANGED)
       await vi.waitFor(() => expect(watch.lists()).toBe(before + 1))
-      await sleep(10)
+      await passTime()
     }
   })
 })
 
 describe('a server of MCP 2026-07-28 whose tools change', () => {
   const line = 'our own on 2026-07-28'
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
-  afterEach(() => void vi.useRealTimers())
+  useFakeTimers()
 
   it('R43 gets a new subscription when it ends one, and changes in between are noticed', async () => {
     const watch = await watched(line)
@@ -203,7 +221,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
     watch.names = ['c']
     await vi.advanceTimersByTimeAsync(31_000)
     await vi.waitFor(() => expect(watch.changes).toEqual([['b'], ['c']]))
-    await sleep(20)
+    await takeTurns()
     watch.server.die()
     await vi.advanceTimersByTimeAsync(100_000)
     expect(watch.lists()).toBe(4)

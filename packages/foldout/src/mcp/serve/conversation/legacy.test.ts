@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../../catalog/live/catalog.ts'
@@ -7,6 +6,7 @@ import type { Catalog } from '../../../catalog/contract.ts'
 import type { McpFeatures } from '../contract/features.ts'
 import { beginSession, HEADERS, openSession, post, rpc, send } from '../http/raw.fixtures.ts'
 import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
+import { takeTurns } from '../../../../../../test/turns.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -280,7 +280,7 @@ describe('a legacy client over HTTP', () => {
     const data = 'x'.repeat(1_000_000)
     for (let i = 0; i < 40; i++) {
       notify({ method: 'notifications/message', params: { level: 'info', data } })
-      await delay(5)
+      await takeTurns(10)
     }
     const next = await listen(url, headers)
     expect(next.status).toBe(200)

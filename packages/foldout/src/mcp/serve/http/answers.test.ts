@@ -15,6 +15,8 @@ const say = (text: string) => ({ content: [{ type: 'text', text }] })
 async function serve() {
   const aborted = vi.fn()
   const waiting = vi.fn()
+  let endRest: (result: ReturnType<typeof say>) => void = () => undefined
+  const rest = new Promise<ReturnType<typeof say>>((resolve) => (endRest = resolve))
   const catalog = createCatalog([
     { name: 'greet', description: 'Greets.', call: async () => say('hello') },
     {
@@ -29,8 +31,7 @@ async function serve() {
       name: 'rest',
       description: 'Takes a while.',
       async call() {
-        await new Promise((resolve) => setTimeout(resolve, 1_500))
-        return say('rested')
+        return rest
       },
     },
     {
@@ -52,7 +53,7 @@ async function serve() {
   const named = { ...VERSION, 'mcp-session-id': await openSession(url) }
   const call = (name: string, more: object = {}, id: number | undefined = 7): Promise<Sent> =>
     post(url, rpc('tools/call', { name, arguments: {}, ...more }, id), named)
-  return { url, named, call, aborted, waiting }
+  return { url, named, call, aborted, waiting, endRest }
 }
 
 describe('a call over HTTP', () => {
@@ -94,10 +95,12 @@ describe('a call over HTTP', () => {
   })
 
   it('becomes a stream of events if it takes a while', async () => {
-    const { call } = await serve()
-    const { headers, text } = await call('rest')
-    expect(headers.get('content-type')).toBe('text/event-stream')
-    expect(text).toContain('rested')
+    const { url, named, endRest } = await serve()
+    const body = rpc('tools/call', { name: 'rest', arguments: {} })
+    const response = await fetch(url, { method: 'POST', headers: { ...HEADERS, ...named }, body })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    endRest(say('rested'))
+    expect(await response.text()).toContain('rested')
   })
 
   it('stops when its client has gone, and when its client cancels it', async () => {

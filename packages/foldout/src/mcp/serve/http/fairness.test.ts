@@ -24,6 +24,7 @@ import { SessionTable, type TabledSession } from './session-table.ts'
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
   vi.useRealTimers()
+  vi.useRealTimers()
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
@@ -294,9 +295,10 @@ describe('state of tools for clients of 2026-07-28', () => {
   })
 
   it('is dropped for idle principals', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     const { url } = await serve({ authorize, sessions: { modern: 'principal', idleMs: 50 } }).http()
     expect(await visit(url, 'anna')).toBe('Visit 1')
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    vi.setSystemTime(Date.now() + 80)
     expect(await visit(url, 'anna')).toBe('Visit 1')
   })
 

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http'
 import { connect as connectSocket, type AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { hybrid } from '../../../catalog/exposures/hybrid.ts'
 import { createSession } from '../../../session/session.ts'
 import { manyKinds, visits } from '../catalog.fixtures.ts'
@@ -22,6 +22,7 @@ import {
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
@@ -270,6 +271,7 @@ describe('streamable HTTP', () => {
   })
 
   it('ends an idle session, but not one with an open stream', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const { url } = await serve({ sessions: { idleMs: 400 } }).http()
     const [idle, listening] = [await beginSession(url), await beginSession(url)]
     const stop = new AbortController()
@@ -278,12 +280,13 @@ describe('streamable HTTP', () => {
       signal: stop.signal,
     })
     expect(stream.status).toBe(200)
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    await vi.advanceTimersByTimeAsync(1_200)
     expect((await callVisits(url, idle)).status).toBe(404)
     expect((await callVisits(url, listening)).status).toBe(200)
     stop.abort()
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
-    expect((await callVisits(url, listening)).status).toBe(404)
+    await expect
+      .poll(async () => (await vi.advanceTimersByTimeAsync(1_200), callVisits(url, listening)))
+      .toMatchObject({ status: 404 })
   })
 
   it('lets a client reopen its stream right after it was cut', async () => {

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client as ModernSdkClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as FirstSdkClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as FirstSdkHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { twoPhase } from '../../../../catalog/exposures/two-phase.ts'
 import type { CallContext, RawTool } from '../../../../catalog/tool.ts'
 import { FoldoutError } from '../../../../core/errors.ts'
@@ -19,11 +18,16 @@ import type { ServedClient } from '../../contract/client.ts'
 import type { McpFeatures } from '../../contract/features.ts'
 import type { ServeMcpOptions } from '../../contract/options.ts'
 import { serveMcp } from '../../serve-mcp.ts'
+import { waitForAbort } from '../../../../../../../test/turns.ts'
 import type { Authorize } from '../../contract/authorize.ts'
 import { callVisits, HEADERS, initialize, openSession, openStream, post, rpc, send } from '../raw.fixtures.ts'
 
 const open: { close(): Promise<void> }[] = []
+/** What tells the time in sessions. */
+const CLOCK = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const
+
 afterEach(async () => {
+  vi.useRealTimers()
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
@@ -46,8 +50,7 @@ const hang: RawTool = {
   description: 'Hangs until it is stopped.',
   async call(_args, context) {
     running.push(context)
-    await delay(60_000, undefined, { signal: context.signal as AbortSignal })
-    return text('Never.')
+    return waitForAbort(context.signal as AbortSignal)
   },
 }
 
@@ -236,30 +239,32 @@ describe('R65 a kept session', () => {
   })
 
   it('R65 ends when no machine has used it for a while, and not before', async () => {
+    vi.useFakeTimers({ toFake: [...CLOCK] })
     const { urls, store } = await startMachines(2, { sessions: { idleMs: 2000 } })
     const [one = '', other = ''] = urls
     const [idle, used] = [await openSession(one), await openSession(one)]
     expect((await listOn(other, used)).status).toBe(200)
     // Only ever used on one of them, and for longer than either would keep it.
     for (let i = 0; i < 12; i++) {
-      await delay(250)
+      await vi.advanceTimersByTimeAsync(250)
       expect((await listOn(other, used)).status).toBe(200)
     }
     const watched = await openStream(one, { 'mcp-session-id': used })
     await expect.poll(async () => (await listOn(other, idle)).status).toBe(404)
-    await delay(2500)
+    await vi.advanceTimersByTimeAsync(2500)
     expect((await listOn(one, used)).status).toBe(200)
     watched.close()
-    await expect.poll(() => store.list()).toEqual([])
+    await expect.poll(async () => (await vi.advanceTimersByTimeAsync(250), store.list())).toEqual([])
   })
 
   it('R65 is ended for another one only where nobody uses it', async () => {
+    vi.useFakeTimers({ toFake: [...CLOCK] })
     const sessions = { perPeer: 2, keepMs: 0 }
     const { urls, store } = await startMachines(2, { sessions })
     const [one = '', other = ''] = urls
     const [first, second] = [await openSession(one), await openSession(one)]
     // Used since, elsewhere.
-    await delay(5)
+    await vi.advanceTimersByTimeAsync(5)
     await callVisits(other, first)
     await openSession(one)
     expect((await listOn(other, first)).status).toBe(200)
