@@ -1,7 +1,7 @@
 import type { SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
 import { FIELDS } from '../packages/foldout/src/catalog/search/text/tool-text.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
-import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import { progress, type Row } from './report.ts'
 import { DEV_SETS, MEAN_SETS, searchable, type DataSet } from './search-data.ts'
 import { createIndex, TUNING } from './search-engines.ts'

@@ -1,6 +1,6 @@
 import { createCatalog, type CatalogEntry, type RawTool } from '../packages/foldout/src/entries/catalog.ts'
 import { formatSearchAnswer } from '../packages/foldout/src/catalog/meta-tools/search-answer.ts'
-import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import { estimatedTokens } from '../packages/foldout/src/entries/index.ts'
 import { createRandom } from '../tools/search-training/random.ts'
 import { goal, progress, type Goal } from './report.ts'

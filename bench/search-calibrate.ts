@@ -1,5 +1,5 @@
-import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
-import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
+import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/engine/confidence-weights.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import type { DataSet } from './search-data.ts'
 import { FEATURES } from './search-engines.ts'
 import { collectCases, type Case, type CaseEmbed } from './search-honesty.ts'

@@ -1,7 +1,7 @@
 import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
 import type { Searchable, SearchIndex, SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
-import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
 import { buildSearch } from './search-build.ts'
 import { createPlainBm25f, getParameters } from './search-bm25f.ts'

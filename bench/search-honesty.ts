@@ -1,6 +1,6 @@
-import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
+import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/engine/confidence-weights.ts'
 import type { Searchable, SearchFit } from '../packages/foldout/src/catalog/search/contract.ts'
-import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import { goal, type Goal } from './report.ts'
 import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
 import { areForeign, getDomainCatalogs } from './search-domains.ts'

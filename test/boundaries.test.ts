@@ -59,6 +59,25 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     format: ['contract'],
     '.': ['contract', 'statistics', 'grade', 'cases', 'file', 'run', 'report', 'format'],
   },
+  // The files beside the folders are what all of them are about: a tool, a catalog, an exposure.
+  'foldout/src/catalog': {
+    search: [],
+    '.': ['search'],
+    signatures: ['.'],
+    entries: ['.', 'signatures'],
+    'meta-tools': ['.', 'search', 'signatures', 'entries'],
+    exposures: ['.', 'search', 'signatures', 'entries', 'meta-tools'],
+    use: ['.'],
+    live: ['.', 'search', 'entries'],
+  },
+  'foldout/src/catalog/search': {
+    '.': [],
+    text: ['.'],
+    lexical: ['.', 'text'],
+    vectors: ['.', 'text', 'lexical'],
+    minilm: ['.', 'vectors'],
+    engine: ['.', 'text', 'lexical', 'vectors'],
+  },
   'foldout/src/catalog/signatures': { schema: [], '.': ['schema'] },
   'foldout/src/catalog/exposures/code': {
     contract: [],

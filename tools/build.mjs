@@ -23,7 +23,7 @@ const CHUNKS = Object.entries({
   hosts: ['langchain', 'mastra'],
 })
 /** The entry point of the code that a catalog loads with its first search. */
-const SEARCH = 'src/catalog/search/search-index.ts'
+const SEARCH = 'src/catalog/search/engine/search-index.ts'
 /** The code for the first search is split into two files, so that compiling it does not block a process for long. */
 const SEARCH_WORDS = /\/catalog\/search\/(?:text|lexical)\/|\/node_modules\/stemmer\//
 

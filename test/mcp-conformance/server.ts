@@ -1,4 +1,4 @@
-import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
+import { createCatalog } from '../../packages/foldout/src/catalog/live/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
 import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'

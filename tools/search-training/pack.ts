@@ -1,5 +1,6 @@
+import type { PackedVectors } from '../../packages/foldout/src/catalog/search/vectors/vector-table.ts'
 import type { SearchField } from '../../packages/foldout/src/catalog/search/contract.ts'
-import { DIGITS, ZERO, type PackedVectors } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
+import { DIGITS, ZERO } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
 import { FIELDS, getWordVectors, type Model } from './model.ts'
 
 const LARGEST = DIGITS.length - 1 - ZERO

@@ -2,8 +2,7 @@ import { describeUnapproved, hashCall } from '../tools/approval.ts'
 import type { ExecuteOptions } from '../tools/execute.ts'
 import { fail, type ToolFailure } from '../tools/result.ts'
 import type { ApprovalNeed } from '../tools/tool.ts'
-import type { EntryCall } from './exposures/exposure.ts'
-import type { CallContext } from './tool.ts'
+import type { CallContext, EntryCall } from './tool.ts'
 
 /**
  * Options that decide whether a call of a catalog's tool may run.

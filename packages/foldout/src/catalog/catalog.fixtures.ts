@@ -1,4 +1,4 @@
-import type { ExposedCatalog } from './exposures/exposure.ts'
+import type { ExposedCatalog } from './exposure.ts'
 import type { CallContext, CallResult, RawTool } from './tool.ts'
 
 /** A tool that answers with its name and arguments, unless `more` says otherwise. */

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../core/schema/schema.ts'
 import type { CallResult } from '../tools/call-result.ts'
 import type { AnyTool, ToolAnnotations, ToolContext } from '../tools/tool.ts'
+import type { Searchable } from './search/contract.ts'
 
 export type { CallResult, ToolContent } from '../tools/call-result.ts'
 export type { ToolAnnotations } from '../tools/tool.ts'
@@ -239,22 +240,9 @@ export type CatalogInput = RawTool | (AnyTool & ToolMetadata & Pick<RawTool, 'so
  * entry?.qualified // => 'home/set_light'
  * ```
  */
-export interface CatalogEntry {
-  /** The name that models see: short if that is unique, and valid for every provider. It depends on the catalog's other tools. */
-  readonly name: string
-  /** `source/name`, or only the name if there is no source. It never changes, no matter which tools the catalog has. */
-  readonly qualified: string
-  /** The name that the source declares and is called with. */
-  readonly declared: string
-  readonly source: string | undefined
-  readonly title: string | undefined
-  /** The description; empty if the definition has none. */
-  readonly description: string
+export interface CatalogEntry extends Searchable {
   readonly shortDescription: string
-  readonly category: string | undefined
-  readonly tags: readonly string[]
   readonly core: boolean
-  readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema | undefined
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
@@ -280,4 +268,18 @@ export interface BrokenTool {
   /** The tool's name or title, if it has one; otherwise `?`. */
   readonly name: string
   readonly reason: string
+}
+
+/**
+ * The tool of the catalog that a call ends up running, even if the call goes through a meta tool.
+ *
+ * @example
+ * ```ts
+ * const isHarmless = ({ entry }: EntryCall): boolean => entry.annotations?.readOnlyHint === true
+ * const catalog = createCatalog(tools, { approve: isHarmless })
+ * ```
+ */
+export interface EntryCall {
+  readonly entry: CatalogEntry
+  readonly arguments: Readonly<Record<string, unknown>>
 }

@@ -4,7 +4,7 @@
  * @module foldout/catalog
  */
 
-export { createCatalog } from '../catalog/catalog.ts'
+export { createCatalog } from '../catalog/live/catalog.ts'
 export type { Approval, ApprovalOptions } from '../catalog/approval.ts'
 export type { Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
 export { listModelNames } from '../catalog/names.ts'
@@ -13,13 +13,12 @@ export { hasFoundNothing } from '../catalog/found-nothing.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
 export {
   createExposureMemory,
-  type EntryCall,
   type ExposedCatalog,
   type Exposure,
   type ExposureClient,
   type ExposureMemory,
   type ListedTool,
-} from '../catalog/exposures/exposure.ts'
+} from '../catalog/exposure.ts'
 export { all } from '../catalog/exposures/all.ts'
 export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
 export type { CoreOptions, SearchExposureOptions } from '../catalog/exposures/core.ts'
@@ -29,7 +28,7 @@ export {
   type ExposedControl,
   type ExposedParts,
 } from '../catalog/exposures/exposed-catalog.ts'
-export { getListing } from '../catalog/entries/listing.ts'
+export { getListing } from '../catalog/listing.ts'
 export type { GivenArguments, MetaScope, MetaTool } from '../catalog/meta-tools/meta-tool.ts'
 export { getTarget, runTool, type InnerCall, type ToolRun } from '../catalog/meta-tools/run-tool.ts'
 export { hybrid } from '../catalog/exposures/hybrid.ts'
@@ -53,7 +52,7 @@ export {
 } from '../catalog/use/recording.ts'
 export { metaTool } from '../catalog/exposures/meta-tool.ts'
 export { twoPhase } from '../catalog/exposures/two-phase.ts'
-export type { Embed, EmbedCall, EmbeddedText, Encoder, VectorCache } from '../catalog/search/vectors/encoder.ts'
+export type { Embed, EmbedCall, EmbeddedText, Encoder, VectorCache } from '../catalog/search/encoder.ts'
 export type {
   Explanation,
   Hit as SearchHit,
@@ -82,5 +81,6 @@ export type {
   ToolAnnotations,
   ToolExecution,
   ToolMetadata,
+  EntryCall,
 } from '../catalog/tool.ts'
 export { catalogSection, type CatalogSectionOptions } from '../sections/catalog-section.ts'

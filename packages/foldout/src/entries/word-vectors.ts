@@ -5,4 +5,4 @@
  */
 
 export { wordVectors } from '../catalog/search/vectors/packed-vectors.ts'
-export type { VectorsHead, VectorsPart, WordVectorTable } from '../catalog/search/vectors/vectors.ts'
+export type { VectorsHead, VectorsPart, WordVectorTable } from '../catalog/search/vectors/vector-table.ts'

@@ -1,6 +1,6 @@
-import type { Embed, Encoder } from '../catalog/search/vectors/encoder.ts'
+import type { Embed, Encoder } from '../catalog/search/encoder.ts'
 import type { Searchable, SearchFit } from '../catalog/search/contract.ts'
-import { createSearchIndex } from '../catalog/search/search-index.ts'
+import { createSearchIndex } from '../catalog/search/engine/search-index.ts'
 import type { SectionText } from './section-text.ts'
 
 /** How nearness of meaning is found. */

@@ -4,7 +4,7 @@ import { all, catalogSection, createCatalog, hybrid, metaTool, type Catalog, typ
 import { code } from '../entries/code.ts'
 import { createSession, definePrompt, defineTool, ok, runAgent, type AgentOptions } from '../entries/index.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
-import type { Exposure } from '../catalog/exposures/exposure.ts'
+import type { Exposure } from '../catalog/exposure.ts'
 
 function createShop(options: Parameters<typeof createCatalog>[1] = {}) {
   const done: unknown[] = []

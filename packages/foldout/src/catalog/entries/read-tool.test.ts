@@ -5,7 +5,7 @@ import { createCatalog, type CatalogEntry, type CatalogInput } from '../../entri
 import { createSession, defineTool, fail, ok, type JsonSchema } from '../../entries/index.ts'
 import { visibility } from '../../entries/session.ts'
 import { said, getText, tool } from '../catalog.fixtures.ts'
-import { getListing } from './listing.ts'
+import { getListing } from '../listing.ts'
 
 const good = tool('good')
 

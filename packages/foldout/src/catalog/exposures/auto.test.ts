@@ -14,7 +14,7 @@ import {
 import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { manyTools, tool } from '../catalog.fixtures.ts'
-import { getListing } from '../entries/listing.ts'
+import { getListing } from '../listing.ts'
 
 interface Stage {
   readonly catalog: Catalog

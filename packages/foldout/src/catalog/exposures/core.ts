@@ -3,8 +3,9 @@ import { shorten } from '../../core/text.ts'
 import type { Catalog } from '../contract.ts'
 import type { SearchDetailOptions } from '../meta-tools/search-tools.ts'
 import type { CatalogEntry } from '../tool.ts'
-import { createExposureMemory, type ExposureClient } from './exposure.ts'
+import { createExposureMemory, type ExposureClient } from '../exposure.ts'
 import { isUnknown } from '../unknown-tool.ts'
+import type { CoreTools } from '../meta-tools/meta-tool.ts'
 
 /**
  * Options that choose which tools an exposure lists from the start.
@@ -31,12 +32,6 @@ export interface CoreOptions {
  * ```
  */
 export interface SearchExposureOptions extends CoreOptions, SearchDetailOptions {}
-
-/** The tools of a catalog that are listed from the start, sorted by name. */
-export interface CoreTools {
-  readonly entries: readonly CatalogEntry[]
-  has(entry: CatalogEntry): boolean
-}
 
 /** Cached for each state of a catalog and each option, because every list and every search of every client needs them. */
 const known = new WeakMap<readonly CatalogEntry[], WeakMap<object, CoreTools>>()

@@ -2,14 +2,14 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { describeThrown } from '../../tools/thrown.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { readArguments } from '../arguments.ts'
+import { readArguments } from '../entries/arguments.ts'
 import type { Catalog } from '../contract.ts'
-import { getListing, getLoadedListing, withAlwaysLoad } from '../entries/listing.ts'
+import { getListing, getLoadedListing, withAlwaysLoad } from '../listing.ts'
 import { describeUnknownArgument, type MetaTool } from '../meta-tools/meta-tool.ts'
 import { getTarget, runTool } from '../meta-tools/run-tool.ts'
-import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
+import type { CallContext, CallResult, CatalogEntry, EntryCall } from '../tool.ts'
 import type { JoinedTools } from './core.ts'
-import type { EntryCall, ExposedCatalog, ExposureClient, ListedTool } from './exposure.ts'
+import type { ExposedCatalog, ExposureClient, ListedTool } from '../exposure.ts'
 
 /**
  * The parts of an exposure. See {@link createExposedCatalog}.

@@ -2,7 +2,7 @@ import { createSearchTool } from '../meta-tools/search-tools.ts'
 import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
 import { checkCore, getCoreTools, type SearchExposureOptions } from './core.ts'
 import { createExposedCatalog } from './exposed-catalog.ts'
-import type { Exposure } from './exposure.ts'
+import type { Exposure } from '../exposure.ts'
 
 export const SEARCH_THEN_USE =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with the function you need, in a few English words, one step per search; 2. call use_tool with the name of a tool it found and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'

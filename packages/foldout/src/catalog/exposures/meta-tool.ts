@@ -4,7 +4,7 @@ import { DISCOVER_AND_USE, getTarget, readInnerCall, runTool } from '../meta-too
 import { createSearchProperties, runSearch } from '../meta-tools/search-tools.ts'
 import { checkCore, getCoreTools, type SearchExposureOptions } from './core.ts'
 import { createExposedCatalog } from './exposed-catalog.ts'
-import type { Exposure } from './exposure.ts'
+import type { Exposure } from '../exposure.ts'
 
 const INSTRUCTIONS = `Most tools are not listed. When no listed tool fits, call ${DISCOVER_AND_USE}: first with action "search" and the function you need in query, in a few English words, one step per search, then with action "execute", the tool_name it found and the tool_args its signature asks for. Search again with other words before you conclude that something cannot be done.`
 

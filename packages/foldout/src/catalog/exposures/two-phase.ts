@@ -1,4 +1,4 @@
-import type { Exposure } from './exposure.ts'
+import type { Exposure } from '../exposure.ts'
 import { createSearchTool } from '../meta-tools/search-tools.ts'
 import { createDefinitionTool } from '../meta-tools/tool-definition.ts'
 import { SEARCH_FIRST, createUseTool } from '../meta-tools/use-tool.ts'

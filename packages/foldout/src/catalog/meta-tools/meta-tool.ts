@@ -4,9 +4,8 @@ import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../contract.ts'
 import { toOwnText } from '../search/text/word-cache.ts'
-import type { CoreTools } from '../exposures/core.ts'
-import type { EntryCall, ExposureClient, ListedTool } from '../exposures/exposure.ts'
-import type { CallContext, CallResult } from '../tool.ts'
+import type { ExposureClient, ListedTool } from '../exposure.ts'
+import type { CallContext, CallResult, EntryCall, CatalogEntry } from '../tool.ts'
 
 /**
  * The arguments of a call, as the model wrote them.
@@ -86,4 +85,10 @@ export function estimateGivenTokens(text: string): number {
   if (text.length <= MAX_COUNTED_CHARACTERS) return estimatedTokens.count(text)
   const start = toOwnText(text.slice(0, MAX_COUNTED_CHARACTERS))
   return Math.round((estimatedTokens.count(start) * text.length) / MAX_COUNTED_CHARACTERS)
+}
+
+/** The tools of a catalog that are listed from the start, sorted by name. */
+export interface CoreTools {
+  readonly entries: readonly CatalogEntry[]
+  has(entry: CatalogEntry): boolean
 }

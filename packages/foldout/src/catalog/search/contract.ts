@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts'
-import type { CatalogEntry } from '../tool.ts'
-import type { Embed, Encoder } from './vectors/encoder.ts'
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import type { Embed, Encoder } from './encoder.ts'
 
 /**
  * What a search reads of a tool. Every entry of a catalog has it.
@@ -10,10 +10,21 @@ import type { Embed, Encoder } from './vectors/encoder.ts'
  * const describe = ({ name, description }: Searchable) => `${name}: ${description}`
  * ```
  */
-export type Searchable = Pick<
-  CatalogEntry,
-  'name' | 'qualified' | 'declared' | 'source' | 'title' | 'description' | 'category' | 'tags' | 'inputSchema'
->
+export interface Searchable {
+  /** The name that models see: short if that is unique, and valid for every provider. It depends on the catalog's other tools. */
+  readonly name: string
+  /** `source/name`, or only the name if there is no source. It never changes, no matter which tools the catalog has. */
+  readonly qualified: string
+  /** The name that the source declares and is called with. */
+  readonly declared: string
+  readonly source: string | undefined
+  readonly title: string | undefined
+  /** The description; empty if the definition has none. */
+  readonly description: string
+  readonly category: string | undefined
+  readonly tags: readonly string[]
+  readonly inputSchema: JsonSchema
+}
 
 /**
  * Where a search looks, and how many tools it returns.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Searchable } from './contract.ts'
-import { createSearchIndex } from './search-index.ts'
+import { createSearchIndex } from './engine/search-index.ts'
 import { startCpuClock } from '../../core/cpu.fixtures.ts'
 import { MAX_QUERY_CHARACTERS } from './limits.ts'
 import { findValueKinds, getArgumentWords } from './text/arguments.ts'

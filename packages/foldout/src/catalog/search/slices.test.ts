@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTaker } from './backlog.ts'
 import type { Searchable } from './contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS, MAX_SHORT_FIELD_CHARACTERS, MAX_SLICE_CHARACTERS } from './limits.ts'
-import { createSearchIndex } from './search-index.ts'
+import { createSearchIndex } from './engine/search-index.ts'
 import { PASSED_AT_ONCE } from './slices.ts'
 import { toolNamed } from './tools.fixtures.ts'
 

@@ -8,7 +8,7 @@ import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../contract.ts'
 import { isUnknown } from '../unknown-tool.ts'
 import type { CatalogEvent } from '../events.ts'
-import { getListing } from '../entries/listing.ts'
+import { getListing } from '../listing.ts'
 
 /**
  * A record of what clients did with a catalog, in numbers and names. It contains no queries, arguments or results.

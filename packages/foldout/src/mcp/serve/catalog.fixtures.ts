@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createCatalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/live/catalog.ts'
 import type { Catalog } from '../../catalog/contract.ts'
 import type { CallContext, CallResult, RawTool } from '../../catalog/tool.ts'
 import { defineSlice } from '../../session/slice.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/live/catalog.ts'
 import type { Catalog } from '../../catalog/contract.ts'
 import { all } from '../../catalog/exposures/all.ts'
 import { auto } from '../../catalog/exposures/auto.ts'

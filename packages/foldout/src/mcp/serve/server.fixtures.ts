@@ -1,5 +1,5 @@
 import { hybrid } from '../../catalog/exposures/hybrid.ts'
-import { createCatalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/live/catalog.ts'
 import { manyKinds } from './catalog.fixtures.ts'
 import { serveMcp } from './serve-mcp.ts'
 

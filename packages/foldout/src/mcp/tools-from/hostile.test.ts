@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/live/catalog.ts'
 import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
 import { connect, LINES, ServerError, type Line, type Script } from '../client/server.fixtures.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'

@@ -1,4 +1,4 @@
-import { createCatalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/live/catalog.ts'
 import { hybrid } from '../../catalog/exposures/hybrid.ts'
 import { fromJsonSchema } from '../../core/schema/schema.ts'
 import { openSections } from '../../disclosure/strategies/open-sections.ts'

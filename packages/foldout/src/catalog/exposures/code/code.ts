@@ -1,4 +1,4 @@
-import type { Exposure } from '../exposure.ts'
+import type { Exposure } from '../../exposure.ts'
 import { checkCore, getCoreTools, type CoreOptions } from '../core.ts'
 import { createExposedCatalog } from '../exposed-catalog.ts'
 import { createLookUpTool } from './look-up-tools.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runSteps } from '../slices.ts'
-import { parseQuery } from '../text/query.ts'
+import { parseQuery } from './query.ts'
 import { getTerms } from '../text/words.ts'
 import { computeCoverage } from './lexical.ts'
 import { createPostings } from './postings.ts'

@@ -1,7 +1,7 @@
 import { takeBest } from './best.ts'
 import { countIn, countsIn, FIELD_END, type Postings } from './postings.ts'
 import { PASSED_AT_ONCE, type Steps } from '../slices.ts'
-import { computeRarity, toPairKey, type ParsedQuery } from '../text/query.ts'
+import { computeRarity, toPairKey, type ParsedQuery } from './query.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import type { Tuning } from '../tuning.ts'
 

@@ -1,4 +1,4 @@
-import type { EmbeddedText } from '../vectors/encoder.ts'
+import type { EmbeddedText } from '../encoder.ts'
 
 /** What the thread of the encoder loads: packages by name or address, and files by path. */
 export type EncoderSetup = CandleSetup | OnnxSetup

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import type { Embed, EmbeddedText, Encoder, VectorCache } from '../vectors/encoder.ts'
+import type { Embed, EmbeddedText, Encoder, VectorCache } from '../encoder.ts'
 import { findEngine } from './engines.ts'
 import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import { toTimerMs } from '../../../core/timer.ts'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
-import type { Embed, EmbeddedText } from './encoder.ts'
+import type { Embed, EmbeddedText } from '../encoder.ts'
 import type { Vector } from './meaning.ts'
 
 /** Work that was not done in time. */

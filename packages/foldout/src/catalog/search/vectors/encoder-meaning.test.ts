@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { SearchProblem } from '../contract.ts'
-import type { EngineOptions } from '../engine.ts'
-import { createSearchIndex } from '../search-index.ts'
+import type { EngineOptions } from '../engine/engine.ts'
+import { createSearchIndex } from '../engine/search-index.ts'
 import { HOUSEHOLD, toolNamed } from '../tools.fixtures.ts'
-import type { Embed, Encoder, VectorCache } from './encoder.ts'
+import type { Embed, Encoder, VectorCache } from '../encoder.ts'
 import { takeTurns } from '../../../../../../test/turns.ts'
 
 /** As if it knew that beverages are drinks: one coordinate for these, one for the rest. */

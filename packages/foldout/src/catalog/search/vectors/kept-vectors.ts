@@ -1,7 +1,7 @@
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { sha256Hex } from '../../../core/hash.ts'
 import { MAX_VECTOR_CACHE_MS } from '../limits.ts'
-import type { VectorCache } from './encoder.ts'
+import type { VectorCache } from '../encoder.ts'
 import { finishWithin } from './encoder-calls.ts'
 
 /** The vectors of tools' texts, in memory and in a cache if there is one. */

@@ -1,5 +1,5 @@
 import * as table from '../../../../word-vectors/index.js'
-import type { WordVectorTable } from './vectors.ts'
+import type { WordVectorTable } from './vector-table.ts'
 
 /**
  * The word vectors with which a search finds tools that say the same in other words, 2.3 MB compressed. A catalog loads

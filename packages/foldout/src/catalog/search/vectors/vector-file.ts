@@ -5,7 +5,7 @@ import { ignore } from '../../../core/promises.ts'
 import { sha256Hex } from '../../../core/hash.ts'
 import { retryIfInUse } from '../../../core/in-use.ts'
 import { MAX_VECTOR_FILE_BYTES } from '../limits.ts'
-import type { VectorCache } from './encoder.ts'
+import type { VectorCache } from '../encoder.ts'
 
 /** A key, a vector in base 64 and the beginning of their hash: a line that was not written completely does not match it. */
 const LINE = /^([0-9a-f]{32}) ([A-Za-z0-9+/=]+) ([0-9a-f]{8})$/

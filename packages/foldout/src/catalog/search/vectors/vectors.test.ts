@@ -1,5 +1,6 @@
+import type { PackedVectors } from './vector-table.ts'
 import { describe, expect, it } from 'vitest'
-import { loadWordVectors, unpackVectors, type PackedVectors } from './vectors.ts'
+import { loadWordVectors, unpackVectors } from './vectors.ts'
 import { wordVectors as table } from './packed-vectors.ts'
 import { getTerms } from '../text/words.ts'
 

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../../catalog/contract.ts'
-import type { Exposure } from '../../../catalog/exposures/exposure.ts'
+import type { Exposure } from '../../../catalog/exposure.ts'
 import { checkNumber } from '../../../core/check-number.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'

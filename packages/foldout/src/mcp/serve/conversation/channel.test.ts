@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { createMemoryStore } from '../../../session/stores/memory-store.ts'
 import type { ClientChannel } from '../contract/features.ts'
 import { initialize, openSession } from '../http/raw.fixtures.ts'

@@ -1,6 +1,6 @@
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import type { FeatureNotification, McpFeatures } from '../contract/features.ts'
 import type { ServeMcpOptions } from '../contract/options.ts'

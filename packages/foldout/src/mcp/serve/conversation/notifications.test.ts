@@ -1,6 +1,6 @@
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import type { FeatureNotification } from '../contract/features.ts'
 import { serveMcp } from '../serve-mcp.ts'

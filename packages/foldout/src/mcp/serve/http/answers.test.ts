@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { serveMcp } from '../serve-mcp.ts'
 import { HEADERS, openSession, post, rpc, type Sent } from './raw.fixtures.ts'

@@ -1,4 +1,4 @@
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { serveMcp } from '../serve-mcp.ts'
 

@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { hybrid } from '../../../catalog/exposures/hybrid.ts'
 import { metaTool } from '../../../catalog/exposures/meta-tool.ts'

@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../../core/errors.ts'
 import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
-import type { ExposedCatalog } from '../../../catalog/exposures/exposure.ts'
+import type { ExposedCatalog } from '../../../catalog/exposure.ts'
 import { META_TOOL_NAMES } from '../../../catalog/names.ts'
 import type { Registry } from '../../../prompt/render/registry.ts'
 import type { Session, SessionReader } from '../../../session/session.ts'

@@ -1,4 +1,4 @@
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import type { CatalogEntry } from '../../../catalog/tool.ts'

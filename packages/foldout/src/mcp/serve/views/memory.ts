@@ -1,4 +1,4 @@
-import { createExposureMemory, type ExposureMemory } from '../../../catalog/exposures/exposure.ts'
+import { createExposureMemory, type ExposureMemory } from '../../../catalog/exposure.ts'
 import type { Session } from '../../../session/session.ts'
 
 /** A server's memory of a legacy client from one request to the next. */

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../../catalog/contract.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { auto } from '../../../catalog/exposures/auto.ts'
-import type { ExposedCatalog } from '../../../catalog/exposures/exposure.ts'
+import type { ExposedCatalog } from '../../../catalog/exposure.ts'
 import { createSession, type Session } from '../../../session/session.ts'
 import { MAX_SESSIONS, SESSION_IDLE_MS } from '../../limits.ts'
 import { NOBODY, type ClientIdentity, type ServedClient } from '../contract/client.ts'

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { serveMcp } from '../../serve/serve-mcp.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog } from '../../../../catalog/catalog.ts'
+import { createCatalog } from '../../../../catalog/live/catalog.ts'
 import { createMemoryStore } from '../../../../session/stores/memory-store.ts'
 import type { SessionStore } from '../../../../session/stores/store.ts'
 import { serveMcp } from '../../serve-mcp.ts'

@@ -1,11 +1,11 @@
-import { ignore } from '../core/promises.ts'
-import type { CatalogOptions } from './contract.ts'
-import { MAX_REMEMBERED_SEARCHES } from './limits.ts'
-import type { Searchable, SearchIndex, SearchOptions, SearchOutcome } from './search/contract.ts'
-import type { EngineOptions } from './search/engine.ts'
-import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
-import { hurry, pause } from './search/slices.ts'
-import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
+import { ignore } from '../../core/promises.ts'
+import type { CatalogOptions } from '../contract.ts'
+import { MAX_REMEMBERED_SEARCHES } from '../limits.ts'
+import type { Searchable, SearchIndex, SearchOptions, SearchOutcome } from '../search/contract.ts'
+import type { EngineOptions } from '../search/engine/engine.ts'
+import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
+import { hurry, pause } from '../search/slices.ts'
+import { readQuery, refuseEmptyQuery } from '../search/text/read-query.ts'
 
 /**
  * The part of an index that a catalog uses. The catalog calls `wake` whenever its tools change, possibly before they
@@ -33,7 +33,7 @@ export function createCatalogIndex<Tool extends Searchable>(
   let isAhead = false
 
   const create = async (): Promise<SearchIndex<Tool>> => {
-    const { createSearchIndex } = await import('./search/search-index.ts')
+    const { createSearchIndex } = await import('../search/engine/search-index.ts')
     // Its code just ran for the first time, which is enough work for one turn.
     await pause()
     index = createSearchIndex<Tool>(options)

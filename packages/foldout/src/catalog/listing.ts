@@ -1,6 +1,6 @@
-import { dropUndefined } from '../../core/json/json.ts'
-import type { ListedTool } from '../exposures/exposure.ts'
-import type { CatalogEntry } from '../tool.ts'
+import { dropUndefined } from '../core/json/json.ts'
+import type { ListedTool } from './exposure.ts'
+import type { CatalogEntry } from './tool.ts'
 
 const listings = new WeakMap<CatalogEntry, ListedTool>()
 const loadedListings = new WeakMap<CatalogEntry, ListedTool>()

@@ -1,10 +1,10 @@
-import { FIELD_END, type Postings } from './lexical/postings.ts'
-import { MAX_LIKENED_WORDS } from './limits.ts'
-import { isActionWord } from './text/actions.ts'
-import type { ParsedQuery, QueryWord } from './text/query.ts'
-import { FIELDS } from './text/tool-text.ts'
-import type { WordComparison } from './vectors/vectors.ts'
-import type { Tuning } from './tuning.ts'
+import { FIELD_END, type Postings } from '../lexical/postings.ts'
+import { MAX_LIKENED_WORDS } from '../limits.ts'
+import { isActionWord } from '../text/actions.ts'
+import type { ParsedQuery, QueryWord } from '../lexical/query.ts'
+import { FIELDS } from '../text/tool-text.ts'
+import type { WordComparison } from '../vectors/vectors.ts'
+import type { Tuning } from '../tuning.ts'
 
 const NAME = FIELDS.indexOf('name')
 const DESCRIPTION = FIELDS.indexOf('description')

@@ -1,8 +1,8 @@
 import { computePartConfidence } from './confidence.ts'
-import type { Searchable, SearchFit } from './contract.ts'
+import type { Searchable, SearchFit } from '../contract.ts'
 import type { EngineFound } from './engine.ts'
 import { computePartScore } from './ranking.ts'
-import type { Steps } from './slices.ts'
+import type { Steps } from '../slices.ts'
 
 /** What answers one part of a request. */
 export interface PartAnswer {

@@ -1,10 +1,10 @@
-import { findActionWord } from './text/actions.ts'
-import type { Explanation, Searchable } from './contract.ts'
-import { countIn, countsIn, type Postings } from './lexical/postings.ts'
-import type { ParsedQuery } from './text/query.ts'
+import { findActionWord } from '../text/actions.ts'
+import type { Explanation, Searchable } from '../contract.ts'
+import { countIn, countsIn, type Postings } from '../lexical/postings.ts'
+import type { ParsedQuery } from '../lexical/query.ts'
 import type { Score } from './ranking.ts'
-import { FIELDS, getFieldTexts } from './text/tool-text.ts'
-import { getStem, getWords } from './text/words.ts'
+import { FIELDS, getFieldTexts } from '../text/tool-text.ts'
+import { getStem, getWords } from '../text/words.ts'
 
 const NAME = FIELDS.indexOf('name')
 

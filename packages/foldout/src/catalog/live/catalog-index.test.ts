@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
-import type { Searchable } from './search/contract.ts'
+import type { Searchable } from '../search/contract.ts'
 
 const tool = (name: string, description: string): Searchable => ({
   qualified: `shop/${name}`,

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../../core/schema/schema.ts'
-import type { Catalog } from '../contract.ts'
-import type { CallContext, CallResult, CatalogEntry, ToolAnnotations, ToolExecution } from '../tool.ts'
+import type { JsonSchema } from '../core/schema/schema.ts'
+import type { Catalog } from './contract.ts'
+import type { CallContext, CallResult, ToolAnnotations, ToolExecution, EntryCall } from './tool.ts'
 
 /**
  * A tool as a client lists it.
@@ -82,20 +82,6 @@ export function createExposureMemory(joined: readonly string[] = []): ExposureMe
     },
     join: (tool) => void tools.add(tool),
   }
-}
-
-/**
- * The tool of the catalog that a call ends up running, even if the call goes through a meta tool.
- *
- * @example
- * ```ts
- * const isHarmless = ({ entry }: EntryCall): boolean => entry.annotations?.readOnlyHint === true
- * const catalog = createCatalog(tools, { approve: isHarmless })
- * ```
- */
-export interface EntryCall {
-  readonly entry: CatalogEntry
-  readonly arguments: Readonly<Record<string, unknown>>
 }
 
 /**

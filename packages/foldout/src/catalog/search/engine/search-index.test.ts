@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Explanation, Searchable, SearchIndex, SearchIndexOptions, SearchOutcome } from './contract.ts'
+import type { Explanation, Searchable, SearchIndex, SearchIndexOptions, SearchOutcome } from '../contract.ts'
 import { createSearchIndex } from './search-index.ts'
-import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
+import { HOUSEHOLD, toolNamed } from '../tools.fixtures.ts'
 
 function indexOf(tools: readonly Searchable[], options: SearchIndexOptions = {}): SearchIndex {
   const index = createSearchIndex(options)

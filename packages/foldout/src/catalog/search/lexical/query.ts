@@ -1,10 +1,10 @@
-import type { Postings } from '../lexical/postings.ts'
-import type { Spellings } from '../lexical/spelling.ts'
+import type { Postings } from './postings.ts'
+import type { Spellings } from './spelling.ts'
 import { MAX_RESPELLED_WORDS } from '../limits.ts'
 import type { Steps } from '../slices.ts'
-import { STOP_WORDS } from './stop-words.ts'
-import { findValueKinds, getArgumentWords } from './arguments.ts'
-import { getStem, getWords } from './words.ts'
+import { STOP_WORDS } from '../text/stop-words.ts'
+import { findValueKinds, getArgumentWords } from '../text/arguments.ts'
+import { getStem, getWords } from '../text/words.ts'
 
 /** A word of a query that some tool has. */
 export interface QueryTerm {

@@ -1,27 +1,18 @@
-import { NEAR, WITH_ENCODER, WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
-import type { Searchable, SearchFit } from './contract.ts'
+import {
+  NEAR,
+  WITH_ENCODER,
+  WITH_WORD_VECTORS,
+  WORDS_ONLY,
+  type ConfidenceModel,
+  type ConfidenceFeatures,
+} from './confidence-weights.ts'
+import type { Searchable, SearchFit } from '../contract.ts'
 import type { EngineFound } from './engine.ts'
-import type { Signal } from './join.ts'
-import { computeCoverage } from './lexical/lexical.ts'
+import type { Signal } from '../join.ts'
+import { computeCoverage } from '../lexical/lexical.ts'
 import { getDecidingSignal, type RankedText, type Ranking } from './ranking.ts'
-import { isEnd } from './text/actions.ts'
-import type { ParsedQuery } from './text/query.ts'
-
-/** What indicates whether the best tool answers a query, each about 0 to 1, except for the size. */
-export interface ConfidenceFeatures {
-  /** How much of the query's words the best tool has, by weight; or of a part's words, the best tool for that part. */
-  readonly coverage: number
-  /** The same where words that mean nearly the same count too. */
-  readonly likeness: number
-  /** What share of the query's words some tool has. */
-  readonly known: number
-  /** How near in meaning the best tool is. */
-  readonly nearness: number
-  /** How near the nearest tool is. */
-  readonly nearest: number
-  /** The natural logarithm of the number of tools: among many, some are near by chance. */
-  readonly size: number
-}
+import { isEnd } from '../text/actions.ts'
+import type { ParsedQuery } from '../lexical/query.ts'
 
 /** How likely the best tool answers a query, from 0 to 1, and what that means. */
 export interface Confidence {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createCloserLook } from './closer-look.ts'
-import { createPostings } from './lexical/postings.ts'
-import { MAX_LIKENED_WORDS } from './limits.ts'
-import type { QueryWord } from './text/query.ts'
-import { TUNING } from './tuning.ts'
-import type { WordComparison } from './vectors/vectors.ts'
+import { createPostings } from '../lexical/postings.ts'
+import { MAX_LIKENED_WORDS } from '../limits.ts'
+import type { QueryWord } from '../lexical/query.ts'
+import { TUNING } from '../tuning.ts'
+import type { WordComparison } from '../vectors/vectors.ts'
 
 const tuning = { ...TUNING, likeness: 1, nameWords: 0.5 }
 /** The similarities of the words in these tests. */

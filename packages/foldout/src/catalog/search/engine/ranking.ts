@@ -1,7 +1,7 @@
 import { createCloserLook, type CloserLook, type CloserLookSources } from './closer-look.ts'
-import { findAskedAction, getMentionedActions, isEnd, isUnaskedEnd } from './text/actions.ts'
-import { joinScore, weighSignals, type Signal, type WeighedSignal } from './join.ts'
-import { takeBest } from './lexical/best.ts'
+import { findAskedAction, getMentionedActions, isEnd, isUnaskedEnd } from '../text/actions.ts'
+import { joinScore, weighSignals, type Signal, type WeighedSignal } from '../join.ts'
+import { takeBest } from '../lexical/best.ts'
 import {
   computeCoverage,
   createOrder,
@@ -10,9 +10,9 @@ import {
   type LexicalRanking,
   type LexicalSources,
   type Shares,
-} from './lexical/lexical.ts'
-import { PASSED_AT_ONCE, type Steps } from './slices.ts'
-import { parseQuery, type ParsedQuery, type Vocabulary } from './text/query.ts'
+} from '../lexical/lexical.ts'
+import { PASSED_AT_ONCE, type Steps } from '../slices.ts'
+import { parseQuery, type ParsedQuery, type Vocabulary } from '../lexical/query.ts'
 
 /** More than words and meaning can add together. */
 const NAMED_SCORE = 10

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } from '../entries/catalog.ts'
-import { defineTool, fromJsonSchema, ok, type JsonSchema } from '../entries/index.ts'
-import { failed, said, getText, tool } from './catalog.fixtures.ts'
-import { isUnknown } from './unknown-tool.ts'
-import { takeTurns } from '../../../../test/turns.ts'
+import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } from '../../entries/catalog.ts'
+import { defineTool, fromJsonSchema, ok, type JsonSchema } from '../../entries/index.ts'
+import { failed, said, getText, tool } from '../catalog.fixtures.ts'
+import { isUnknown } from '../unknown-tool.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 const namesIn = (catalog: Catalog): string[] => catalog.tools.map(({ name }) => name)
 const from = (source: string, ...names: string[]): RawTool[] => names.map((name) => tool(name, { source }))

@@ -1,8 +1,14 @@
-import { isPlainObject } from '../core/json/json.ts'
-import { describeIssues, issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
-import { shorten } from '../core/text.ts'
-import { schemaFragment } from './signatures/schema/fragment.ts'
-import type { CatalogEntry } from './tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import {
+  describeIssues,
+  issueKeys,
+  issuePath,
+  type JsonSchema,
+  type StandardSchemaV1,
+} from '../../core/schema/schema.ts'
+import { shorten } from '../../core/text.ts'
+import { schemaFragment } from '../signatures/schema/fragment.ts'
+import type { CatalogEntry } from '../tool.ts'
 
 /** How many faulty places are listed. */
 const NAMED_PLACES = 5

@@ -1,12 +1,12 @@
 import { computeConfidence } from './confidence.ts'
-import type { Hit, Searchable, SearchIndex, SearchOutcome } from './contract.ts'
+import type { Hit, Searchable, SearchIndex, SearchOutcome } from '../contract.ts'
 import { createEngine, type EngineFound, type EngineOptions } from './engine.ts'
 import { createExplainer } from './explanation.ts'
 import { answerParts, spreadOverParts } from './part-answers.ts'
 import { getPart } from './ranking.ts'
-import type { Steps } from './slices.ts'
-import { readQuery, refuseEmptyQuery } from './text/read-query.ts'
-import { getGroup } from './text/tool-text.ts'
+import type { Steps } from '../slices.ts'
+import { readQuery, refuseEmptyQuery } from '../text/read-query.ts'
+import { getGroup } from '../text/tool-text.ts'
 
 const DEFAULT_LIMIT = 5
 /** How many tools after the hits are named. */

@@ -1,5 +1,4 @@
-import type { ConfidenceFeatures } from './confidence.ts'
-import type { SignalKind } from './join.ts'
+import type { SignalKind } from '../join.ts'
 
 /** Weights of a logistic model, by feature. `npm run bench:search -- --calibrate --encoder` computes them. */
 export interface ConfidenceModel extends ConfidenceFeatures {
@@ -42,4 +41,20 @@ export const WORDS_ONLY: ConfidenceModel = {
   size: 0,
   bias: -3.32,
   fits: 0.131,
+}
+
+/** What indicates whether the best tool answers a query, each about 0 to 1, except for the size. */
+export interface ConfidenceFeatures {
+  /** How much of the query's words the best tool has, by weight; or of a part's words, the best tool for that part. */
+  readonly coverage: number
+  /** The same where words that mean nearly the same count too. */
+  readonly likeness: number
+  /** What share of the query's words some tool has. */
+  readonly known: number
+  /** How near in meaning the best tool is. */
+  readonly nearness: number
+  /** How near the nearest tool is. */
+  readonly nearest: number
+  /** The natural logarithm of the number of tools: among many, some are near by chance. */
+  readonly size: number
 }
