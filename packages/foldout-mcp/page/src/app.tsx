@@ -6,6 +6,7 @@ import { approvals, refreshApprovals } from './catalog/state.ts'
 import { changes, hello, isRecorded, status } from './base/connection.ts'
 import { formatNumber, toLabel } from './base/format.ts'
 import { Empty, Failure } from './parts/notes.tsx'
+import { ComparePage } from './compare/compare-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { RunsPage } from './runs/runs-page.tsx'
 import { route, toHref } from './base/route.ts'
@@ -14,6 +15,7 @@ import { VIEWS, type ViewName } from '../../src/inspector/protocol/protocol.ts'
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   prompt: 'Prompt',
+  compare: 'Compare',
   runs: 'Runs',
   catalog: 'Catalog',
   advice: 'Advice',
@@ -21,6 +23,7 @@ const TITLES: Readonly<Record<ViewName, string>> = {
 
 const PAGES: Readonly<Record<ViewName, ComponentType>> = {
   prompt: PromptPage,
+  compare: ComparePage,
   runs: RunsPage,
   catalog: CatalogPage,
   advice: AdvicePage,

@@ -38,6 +38,7 @@ const REQUESTS: { readonly [Name in ActionName]: v.GenericSchema<unknown, Action
   'runs/why': object({ id: text, request: count, tool: text }),
   'runs/fork': object({ id: text, request: count }),
   'runs/record': object({ lines: list(v.unknown()) }),
+  'compare/get': nothing,
   'advice/get': nothing,
   'catalog/get': nothing,
   'catalog/tool': object({ name: text }),

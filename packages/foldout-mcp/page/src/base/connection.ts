@@ -35,6 +35,7 @@ export const changes = signal<Readonly<Record<Topic, number>>>({
   runs: 0,
   catalog: 0,
   advice: 0,
+  compare: 0,
   approvals: 0,
 })
 

@@ -3,11 +3,13 @@
  * prompts, tools and models travel as strings in JSON; the page shows them as text only.
  */
 
+import type { CompareView } from './compare.ts'
 import type { ChartPoint, RunFork, RunMessage, RunRange, RunStep, RunSummary, RunView, WhyNot } from './runs.ts'
 
+export type * from './compare.ts'
 export type * from './runs.ts'
 
-export const VIEWS = ['prompt', 'runs', 'catalog', 'advice'] as const
+export const VIEWS = ['prompt', 'compare', 'runs', 'catalog', 'advice'] as const
 export type ViewName = (typeof VIEWS)[number]
 
 /** What can change while the page is open: each view, and the calls that wait for an approval. */
@@ -49,6 +51,7 @@ export interface Actions {
   }
   /** Lines of a recorder in another process. */
   'runs/record': { readonly request: { readonly lines: readonly unknown[] }; readonly response: Nothing }
+  'compare/get': { readonly request: Nothing; readonly response: CompareView }
   'advice/get': { readonly request: Nothing; readonly response: AdviceView }
   'catalog/get': { readonly request: Nothing; readonly response: CatalogView }
   'catalog/tool': { readonly request: { readonly name: string }; readonly response: ToolDetail }
