@@ -1,8 +1,21 @@
 import { isMissing } from '../shared/files.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { ignore } from 'foldout/promises'
 import { UsageError } from '../gateway/config/config.ts'
 import { MAX_CONFIG_BYTES } from '../gateway/config/limits.ts'
@@ -164,4 +177,24 @@ export async function followLinks(file: string, depth = 0): Promise<string> {
     if (isMissing(error)) return path
     throw error
   }
+}
+
+/**
+ * Fails if links lead a file of a folder out of it. Somebody else may have made the links, and what is written would go anywhere.
+ *
+ * @throws FileError that says where it leads.
+ */
+export async function requireInside(file: string, folder: string): Promise<void> {
+  const [target, root] = [await toRealPath(await followLinks(file)), await toRealPath(folder)]
+  const path = relative(root, target)
+  if (/^\.\.(?:[/\\]|$)/.test(path) || isAbsolute(path))
+    throw new FileError(file, `is a link to ${target}, outside of ${folder}, so nothing is written to it`)
+}
+
+/** The path without links. The last folders may not exist yet. */
+async function toRealPath(path: string): Promise<string> {
+  const missing = listMissingFolders(path)
+  const [highest = path] = missing.toReversed()
+  const existing = missing.length === 0 ? path : dirname(highest)
+  return join(await realpath(existing), relative(existing, path))
 }

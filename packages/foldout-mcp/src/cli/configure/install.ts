@@ -43,7 +43,7 @@ export async function install(name: string, options: InstallOptions, surrounding
   const server = options.name ?? 'foldout'
   if (server.trim() === '') throw new UsageError("The gateway's name must not be empty.")
   const config = options.config === undefined ? undefined : resolve(options.config)
-  const check = config === undefined ? createCheck({ trust: options.trust ?? false }, surroundings) : undefined
+  const check = createCheck({ trust: options.trust ?? false }, surroundings)
   if (options.links) {
     const target = chooseFile(client, scope, where) ?? ''
     const served = await chooseConfig({ client, config, where, check }, target)

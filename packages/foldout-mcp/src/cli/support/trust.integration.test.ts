@@ -111,6 +111,37 @@ describe('a folder that the user has not trusted', () => {
     expect((await run(['doctor'])).code).toBe(2)
   })
 
+  it('is trusted with the files that its program imports', async () => {
+    await write(
+      'foldout.config.ts',
+      "import { servers } from './lib/servers.js'\nexport default { mcpServers: servers }",
+    )
+    await mkdir(join(project, 'lib'))
+    const [servers, names] = [
+      "export { servers } from './names'",
+      "export const servers = { a: { command: 'missing' } }",
+    ]
+    await write('lib/servers.ts', servers)
+    await write('lib/names.ts', names)
+    expect((await run(['tools', '--trust'])).stderr).toContain('a: Its command was not found')
+    expect((await run(['tools'])).stderr).toContain('a: Its command was not found')
+    const trap = createTrap()
+    const evil = names.replace("{ command: 'missing' }", JSON.stringify(trap.entry))
+    for (const [file, text] of [
+      ['lib/names.ts', evil],
+      ['lib/servers.ts', servers.replace('./names', './others')],
+    ] as const) {
+      await write('lib/others.ts', evil)
+      await write(file, text)
+      for (const args of [['tools'], ['approvals']]) await run(args)
+      expect((await run(['tools'])).code).toBe(2)
+      expect(trap.hasSprung()).toBe(false)
+      await write('lib/names.ts', names)
+    }
+    await write('lib/servers.ts', servers)
+    expect((await run(['tools'])).stderr).toContain('a: Its command was not found')
+  })
+
   it('is asked about once on a terminal, with what it would start', async () => {
     await write('.mcp.json', { mcpServers: { a: { command: 'missing-a', args: ['--token', 'abc'] } } })
     const asked: string[] = []
@@ -182,6 +213,49 @@ describe('files that commands of the user write', () => {
     }
     await chmod(join(project, 'own.json'), 0o600)
     expect((await run(['import', '--config', 'own.json'])).code).toBe(0)
+  })
+})
+
+describe('foldout install in a project', () => {
+  const move = ['install', 'claude-code', '--project', '--move']
+
+  it('moves only servers that the user trusts, also into a configuration that the user named', async () => {
+    const trap = createTrap()
+    const text = JSON.stringify({ mcpServers: { trap: trap.entry } })
+    await write('.mcp.json', text)
+    await write('own.json', { mcpServers: {} })
+    for (const more of [[], ['--config', 'own.json']]) {
+      const { code, stderr } = await run([...move, ...more])
+      expect([code, stderr]).toEqual([2, expect.stringContaining('you have not trusted what it contains now')])
+    }
+    expect((await run([...move, '--dry-run'])).code).toBe(0)
+    expect(await readFile(join(project, '.mcp.json'), 'utf8')).toBe(text)
+    expect(await readFile(join(project, 'own.json'), 'utf8')).toBe('{"mcpServers":{}}')
+    expect(existsSync(join(project, 'foldout.config.json'))).toBe(false)
+    expect((await run([...move, '--trust'])).code).toBe(0)
+    await run(['tools'])
+    expect(trap.hasSprung()).toBe(true)
+  })
+
+  it('writes through no link that leads out of the project', async () => {
+    const home = join(folder, 'home')
+    await mkdir(join(home, '.cursor'), { recursive: true })
+    await writeFile(join(home, '.cursor/mcp.json'), '{"mcpServers":{"a":{"command":"a"}}}')
+    await writeFile(join(home, '.claude.json'), '{"mcpServers":{}}')
+    await symlink(join(home, '.cursor'), join(project, '.cursor'))
+    await symlink(join(home, '.claude.json'), join(project, '.mcp.json'))
+    await write('own.json', { mcpServers: {} })
+    for (const client of ['cursor', 'claude-code']) {
+      const { code, stderr } = await run(['install', client, '--project', '--config', 'own.json'])
+      expect([code, stderr]).toEqual([2, expect.stringContaining('outside of')])
+    }
+    await rm(join(project, '.mcp.json'))
+    await symlink(join(folder, 'public.json'), join(project, 'foldout.config.json'))
+    const { code, stderr } = await run(['install', 'cursor', '--move'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('outside of')])
+    expect(existsSync(join(folder, 'public.json'))).toBe(false)
+    expect(await readFile(join(home, '.cursor/mcp.json'), 'utf8')).toContain('"a"')
+    expect(await readFile(join(home, '.claude.json'), 'utf8')).toBe('{"mcpServers":{}}')
   })
 })
 

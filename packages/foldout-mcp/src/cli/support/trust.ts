@@ -8,6 +8,7 @@ import { createState, type State } from '../../clients/state.ts'
 import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
 import { DEFAULT_CONFIGS, findDefaultConfig } from '../../gateway/config/own-entry.ts'
 import { isCode, readCheckedConfig, readGatewayConfig, type CheckText } from '../../gateway/config/read-config.ts'
+import { readImportedTexts } from '../../gateway/config/imported-files.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import type { Surroundings } from './surroundings.ts'
 import { formatSentences, shorten, toLine } from './text.ts'
@@ -158,11 +159,19 @@ async function describe(file: string): Promise<readonly string[]> {
 
 async function isTrusted(file: string, text: string, state: State): Promise<boolean> {
   const path = await followLinks(file)
-  return (await state.trusted.read(path))?.content === hashText(text)
+  const known = (await state.trusted.read(path))?.content
+  return known !== undefined && known === (await hashContent(path, text))
 }
 
 async function record(file: string, text: string, state: State): Promise<void> {
-  await state.trusted.write({ file: await followLinks(file), content: hashText(text) })
+  const path = await followLinks(file)
+  await state.trusted.write({ file: path, content: await hashContent(path, text) })
+}
+
+/** A program is what it imports, too: a pull could change only that. */
+async function hashContent(path: string, text: string): Promise<string> {
+  if (!isCode(path)) return hashText(text)
+  return hashText(JSON.stringify(await readImportedTexts(path, text)))
 }
 
 function getState({ env }: Surroundings): State {

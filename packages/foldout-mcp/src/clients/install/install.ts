@@ -16,6 +16,7 @@ import {
   followLinks,
   listMissingFolders,
   replaceFile,
+  requireInside,
   type FoundFile,
 } from '../files.ts'
 import { findConfigFile } from '../gateway-config.ts'
@@ -36,7 +37,7 @@ export interface InstallRequest {
   /** The exact version to start. */
   readonly version: string
   readonly config?: string | undefined
-  /** Checks a configuration that was found in the project, before a client gets to use it. */
+  /** Checks what was found in the project, before a client gets to use it: a configuration, or servers that move into it. */
   readonly check?: CheckText | undefined
   /** Reports what would change, and changes nothing. */
   readonly isDryRun?: boolean
@@ -94,8 +95,10 @@ export async function chooseConfig(
       `${config} is the file of ${client.title} itself, so the gateway would have to start itself. Name another configuration: --config <file>.`,
     )
   if (!existsSync(config)) return config
-  if (named === undefined) await refuseTwice(client, config, where)
-  await check?.(config, await readTextFile(config))
+  if (named === undefined) {
+    await refuseTwice(client, config, where)
+    await check?.(config, await readTextFile(config))
+  }
   // Code is not run to check it.
   if (!isCode(config)) await readGatewayConfig([config])
   return config
@@ -149,6 +152,7 @@ async function createPlan(request: InstallRequest, { file, config }: Files, stat
     checkName(name, entries.get(name), client)
     const earlier = receipt && { ...receipt, taken: undone?.taken ?? [] }
     const move = await planMove(request, { root, entries, config, earlier, state })
+    await checkProject(request, { found, config, move })
     const launch = createLaunch(version, config, where.platform)
     const entry = createEntry(name, launch, map.shape)
     const changes = [{ name, value: entry }, ...move.moved.map((server) => ({ name: server.name, value: undefined }))]
@@ -158,6 +162,18 @@ async function createPlan(request: InstallRequest, { file, config }: Files, stat
     if (error instanceof UsageError) throw error
     throw new UsageError(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
   }
+}
+
+/** Checks what comes from a project: links that lead out of it, and servers that the gateway would start. */
+async function checkProject(
+  { scope, where, config: named, isDryRun, check }: InstallRequest,
+  { found, config, move }: Pick<Plan, 'found' | 'config' | 'move'>,
+): Promise<void> {
+  const isMoving = move.servers.size > 0
+  if (scope === 'project') await requireInside(found.path, where.project)
+  if (named === undefined && (isMoving || !existsSync(config))) await requireInside(config, where.project)
+  // What is only shown needs no trust.
+  if (scope === 'project' && isMoving && !isDryRun) await check?.(found.path, found.text ?? '')
 }
 
 function checkName(name: string, entry: unknown, client: ClientDescription): void {

@@ -1,6 +1,9 @@
 /** A configuration file larger than this is not read, be it the gateway's own or a client's. */
 export const MAX_CONFIG_BYTES = 33_554_432
 
+/** How many files a configuration that is a program may import from its folder, if the folder has to be trusted. */
+export const MAX_IMPORTED_FILES = 200
+
 /** A larger audit log is renamed, and a new one begins. Option `audit.maxBytes`. */
 export const MAX_AUDIT_BYTES = 67_108_864
 

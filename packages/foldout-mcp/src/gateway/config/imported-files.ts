@@ -1,0 +1,55 @@
+import { statSync } from 'node:fs'
+import { dirname, extname, join, relative, resolve } from 'node:path'
+import { UsageError } from './config.ts'
+import { MAX_IMPORTED_FILES } from './limits.ts'
+import { readTextFile } from './text-file.ts'
+
+/** Any text in quotes that is a relative path: files are also named to `require`, `import()` and `new URL`. */
+const RELATIVE_PATH = /(["'`])(\.\.?\/(?:(?!\1)[^\\\n]){1,500})\1/g
+
+const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json']
+const PROGRAMS: ReadonlySet<string> = new Set(EXTENSIONS.slice(0, -1))
+
+/**
+ * The text of a program, and of all files that it names by relative paths: what runs is not only what the first file says. Files of
+ * `node_modules`, and paths that a program computes, are not included.
+ *
+ * @throws UsageError if there are too many, or one is too large.
+ */
+export async function readImportedTexts(file: string, text: string): Promise<readonly string[]> {
+  const texts = new Map([[resolve(file), text]])
+  // A map goes through what is added on the way.
+  for (const [path, content] of texts) {
+    if (!PROGRAMS.has(extname(path))) continue
+    for (const named of findNamedFiles(path, content)) {
+      if (texts.has(named)) continue
+      if (texts.size > MAX_IMPORTED_FILES)
+        throw new UsageError(
+          `${file} imports more than ${MAX_IMPORTED_FILES} files, so what it does cannot be checked.`,
+        )
+      texts.set(named, await readTextFile(named))
+    }
+  }
+  const folder = dirname(resolve(file))
+  return Array.from(texts, ([path, content]) => `${relative(folder, path)}\n${content}`)
+}
+
+function findNamedFiles(path: string, text: string): readonly string[] {
+  const named = new Set(Array.from(text.matchAll(RELATIVE_PATH), ([, , found = '']) => resolve(dirname(path), found)))
+  return [...named].flatMap((one) => listMeant(one).filter(isFile))
+}
+
+/** What a path may mean: the file itself, one with an extension, the source of a built file, or the index of a folder. */
+function listMeant(path: string): readonly string[] {
+  const bare = path.replace(/\.([cm]?)jsx?$/, '')
+  return [
+    path,
+    ...EXTENSIONS.map((extension) => `${path}${extension}`),
+    ...(bare === path ? [] : EXTENSIONS.map((extension) => `${bare}${extension}`)),
+    ...EXTENSIONS.map((extension) => join(path, `index${extension}`)),
+  ].filter((one, at, all) => all.indexOf(one) === at)
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
