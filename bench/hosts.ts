@@ -1,6 +1,4 @@
-import { register } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { definePrompt, defineSection, defineTool, ok, type BoundPrompt } from '../packages/foldout/src/entries/index.ts'
 import type {
   HostAgent,
@@ -8,7 +6,7 @@ import type {
   ScriptedReply,
   SeenRequest,
 } from '../packages/foldout/src/entries/testing-suites.ts'
-import { installPackages } from '../tools/install-packages.ts'
+import { useHostPackages } from '../tools/host-packages.ts'
 import { goal, progress, type Bench, type Row } from './report.ts'
 
 const TURNS = 10
@@ -66,20 +64,9 @@ const bound = definePrompt({
   ),
 }).bind() as BoundPrompt
 
-/** Packages of hosts are installed for their tests only, so imports of the library have to be led there. */
+/** Packages of hosts are installed for their tests only. */
 async function loadContenders(): Promise<readonly Contender[]> {
-  for (const name of ['langchain', 'openai-agents', 'mastra']) installPackages(join(test, name))
-  const places = {
-    langchain: 'langchain/node_modules/langchain/dist/index.js',
-    '@langchain/langgraph': 'langchain/node_modules/@langchain/langgraph/dist/index.js',
-    '@mastra/core/tools': 'mastra/node_modules/@mastra/core/dist/tools/index.js',
-    '@openai/agents': 'openai-agents/node_modules/@openai/agents/dist/index.mjs',
-  }
-  const urls = Object.entries(places).map(([name, path]) => [name, pathToFileURL(join(test, path)).href])
-  const hook = `const urls = new Map(${JSON.stringify(urls)})
-    export const resolve = (name, context, next) =>
-      urls.has(name) ? { url: urls.get(name), shortCircuit: true } : next(name, context)`
-  register(`data:text/javascript,${encodeURIComponent(hook)}`)
+  useHostPackages(['langchain', 'openai-agents', 'mastra'])
   const langchain = await import('../test/langchain/harness.ts')
   const openai = await import('../test/openai-agents/harness.ts')
   const mastra = await import('../test/mastra/harness.ts')

@@ -28,9 +28,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
   mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'], types: ['files'] },
-  // Telemetry listens to everything; nothing imports it.
+  // Telemetry listens to everything; only comparisons, which count what runs did, import it.
   telemetry: {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
+  },
+  compare: {
+    imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
   },
   testing: {
     imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],
@@ -44,6 +47,18 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'foldout/src/core/schema': { check: [], '.': ['check'] },
   'foldout/src/tools': { '.': [], files: ['.'] },
+  // Statistics know numbers only.
+  'foldout/src/compare': {
+    statistics: [],
+    contract: [],
+    grade: ['contract'],
+    cases: ['contract', 'grade'],
+    file: ['contract'],
+    run: ['contract', 'grade', 'file'],
+    report: ['contract', 'statistics'],
+    format: ['contract'],
+    '.': ['contract', 'statistics', 'grade', 'cases', 'file', 'run', 'report', 'format'],
+  },
   // The files beside the folders are what all of them are about: a tool, a catalog, an exposure.
   'foldout/src/catalog': {
     search: [],

@@ -179,7 +179,7 @@ describe('the bundle', () => {
       }))
       const catalog = createCatalog(tools)
       const waits = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate').length
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       console.log(waits())
       console.log((await catalog.search('pay an invoice')).hits.length)
       catalog.add([{ source: 's', name: 'another', description: 'Another.', inputSchema: { type: 'object' } }])

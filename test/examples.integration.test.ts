@@ -8,14 +8,22 @@ const examples = readdirSync(join(root, 'examples')).filter((file) => file.endsW
 // Offline, even if the machine has keys.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|^COMPATIBLE_/.test(name)))
 
-describe('examples', () => {
-  it.each(examples)('%s runs offline and finds what it expects', (file) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', join('examples', file)], {
-      cwd: root,
-      env,
-      encoding: 'utf8',
-    })
-    expect(status, `${stdout}\n${stderr}`).toBe(0)
-    expect(stdout.length).toBeGreaterThan(100)
+const HOSTS = ['own-loop', 'langchain', 'openai-agents', 'mastra', 'ai-sdk', 'ai-sdk-7', 'claude-agent']
+
+function run(file: string, ...args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file, ...args], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
   })
+  expect(status, `${stdout}\n${stderr}`).toBe(0)
+  expect(stdout.length).toBeGreaterThan(100)
+}
+
+describe('examples', () => {
+  it.each(examples)('%s runs offline and finds what it expects', (file) => run(join('examples', file)))
+
+  it.each(HOSTS)('R73 the loop of %s runs offline and finds what it expects', { timeout: 300_000 }, (host) =>
+    run('examples/hosts/run.ts', host),
+  )
 })

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { bySearch, createCachedCounter, createSession, estimatedTokens, readSection } from 'foldout'
 import { choosePlace } from 'foldout/disclosure'
 import { findPromptCache, simulate, type PromptCache, type Simulation } from 'foldout/telemetry'
@@ -7,7 +8,7 @@ import { loadTasks, type TaskData } from './data.ts'
 import { createDomains, type Domain, type Task } from './domains.ts'
 import { planFind } from './find.ts'
 
-const FOLDER = '../../shared/data/tasks'
+const FOLDER = join(import.meta.dirname, '../../../shared/data/tasks')
 const counter = createCachedCounter(estimatedTokens)
 
 /** The models whose prices are compared. */
@@ -320,6 +321,7 @@ export const tasksBench: Bench = {
     { key: 'busy', label: '40 an hour %' },
   ],
   async run({ quick, files: [folder = FOLDER] }: BenchOptions) {
+    if (!existsSync(folder)) throw new Error(`There are no tasks in ${folder}. Name a folder with --data.`)
     const data = loadTasks(resolve(folder))
     const rows: Row[] = []
     const goals: Goal[] = []

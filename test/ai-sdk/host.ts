@@ -18,7 +18,7 @@ const usage = {
 }
 
 /** A model that answers from a script, for the interface of version 6, which version 7 accepts. */
-function createModel({ model: script }: HostSetup): Model {
+export function createModel({ model: script }: Pick<HostSetup, 'model'>): Model {
   const getContent = (reply: ScriptedReply) =>
     'text' in reply
       ? [{ type: 'text', text: reply.text }]
@@ -130,6 +130,9 @@ export function createHostAgent(
         const output = { type: 'text' as const, value: '[cleared]' }
         return { ...message, content: message.content.map((part) => ('output' in part ? { ...part, output } : part)) }
       })
+    },
+    summarize(content) {
+      messages = [{ role: 'user', content }]
     },
   }
 }

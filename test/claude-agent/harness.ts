@@ -24,15 +24,15 @@ export interface WireRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
 }
 
-/** Installs the SDK beside this file if it is missing, because it is too big for the root. */
-export function installSdk(): void {
-  installPackages(import.meta.dirname, { withScripts: true })
+/** Installs the SDK in a folder if it is missing, because it is too big for the root. */
+export function installSdk(folder = import.meta.dirname): void {
+  installPackages(folder, { withScripts: true })
 }
 
-export async function importSdk(): Promise<ClaudeAgentSdk> {
-  const require = createRequire(import.meta.url)
+export async function importSdk(folder = import.meta.dirname): Promise<ClaudeAgentSdk> {
+  const require = createRequire(join(folder, 'here.js'))
   const load = async (name: string): Promise<object> => (await import(require.resolve(name))) as object
-  const manifest = join(import.meta.dirname, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json')
+  const manifest = join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json')
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }
   return {
     version,

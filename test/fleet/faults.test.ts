@@ -107,6 +107,10 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     cut.order('start', { ids: ['a', 'b', 'c'], input: 'change' })
     await cut.hear('started a b c')
     await expect.poll(() => readEffects('change').length, { timeout: LONG }).toBeGreaterThan(0)
+    const countConnections = async () => {
+      const { rowCount } = await query(url, `SELECT pid FROM pg_stat_activity WHERE application_name = 'cut'`)
+      return rowCount
+    }
     let ended = 0
     for (let times = 0; times < 4; times++) {
       const { rowCount } = await query(
@@ -114,7 +118,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut'`,
       )
       ended += rowCount ?? 0
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      await expect.poll(countConnections, { timeout: LONG }).toBeGreaterThan(0)
     }
     expect(ended).toBeGreaterThan(4)
     for (const id of ['a', 'b', 'c']) expect((await hearResult(other, id)).text).toBe('Done.')

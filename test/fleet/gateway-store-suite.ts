@@ -10,6 +10,7 @@ import { hashText } from '../../packages/foldout-mcp/src/shared/hash.ts'
 import { identifyServer } from '../../packages/foldout-mcp/src/gateway/upstreams/catalog-cache.ts'
 import type { Snapshot, ToolDefinition } from '../../packages/foldout-mcp/src/gateway/model/snapshot.ts'
 import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract/gateway-store.ts'
+import { takeTurns } from '../../test/turns.ts'
 
 /** Opens the same store each time, as another process would. */
 export type OpenAgain = () => Promise<GatewayStore>
@@ -184,7 +185,7 @@ export function gatewayStoreSuite(name: string, create: () => Promise<OpenAgain>
         Array.from({ length: MANY }, (_, i) =>
           (i % 2 ? one : other).signIns.update(key, async (record) => {
             expect(++inside).toBe(1)
-            await new Promise((resolve) => setTimeout(resolve, 5))
+            await takeTurns()
             inside--
             if (record) return record
             changes++

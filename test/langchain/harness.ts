@@ -112,5 +112,9 @@ export function createHostAgent(packages: LangChain, setup: HostSetup, make?: Cr
       )
       await agent.graph.updateState(config, { messages: cleared })
     },
+    async summarize(text) {
+      const all = new messages.RemoveMessage({ id: langgraph.REMOVE_ALL_MESSAGES })
+      await agent.graph.updateState(config, { messages: [all, new messages.HumanMessage(text)] })
+    },
   }
 }

@@ -93,6 +93,13 @@ function clearResult(message: Loose): Loose {
   return { ...message, content: message.content.map((part: Loose) => ({ ...part, output })) }
 }
 
+/** Replaces everything before the last message of the user. */
+function summarizeTurns(prompt: Loose, text: string): Loose {
+  const last = prompt.findLastIndex(({ role }: Loose) => role === 'user')
+  const system = prompt.filter(({ role }: Loose) => role === 'system')
+  return [...system, { role: 'user', content: [{ type: 'text', text }] }, ...prompt.slice(last)]
+}
+
 interface Saved {
   readonly store: Loose
   readonly thread: string
@@ -116,10 +123,14 @@ export async function createHostAgent(
     execute: async ({ what }: Loose) => `Found ${what}.`,
   })
   let isCleared = false
+  let summary: string | undefined
   // As `ToolCallFilter` does, for the request only.
   const clearing = {
     id: 'clearing',
-    processLLMRequest: ({ prompt }: Loose) => ({ prompt: isCleared ? prompt.map(clearResult) : prompt }),
+    processLLMRequest: ({ prompt }: Loose) => {
+      if (summary !== undefined) return { prompt: summarizeTurns(prompt, summary) }
+      return { prompt: isCleared ? prompt.map(clearResult) : prompt }
+    },
   }
   const agent = new agents.Agent({
     id: 'desk',
@@ -155,6 +166,9 @@ export async function createHostAgent(
     },
     clearResults() {
       isCleared = true
+    },
+    summarize(text) {
+      summary = text
     },
     save: (): Saved => ({ store, thread, ...(runId !== undefined && { runId }) }),
   }

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { createCatalog } from '../../packages/foldout/src/catalog/live/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
 import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'
 import { serveMcp, type ServedMcp } from '../../packages/foldout/src/entries/mcp.ts'
 import { definePrompt, defineSection } from '../../packages/foldout/src/entries/index.ts'
+import { takeTurns } from '../../test/turns.ts'
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
@@ -65,7 +65,7 @@ const catalog: Catalog = createCatalog([
     async call(_args, { onProgress }) {
       for (const progress of [0, 50, 100]) {
         onProgress?.({ progress, total: 100, message: `Completed step ${progress} of 100` })
-        if (progress < 100) await delay(50)
+        if (progress < 100) await takeTurns()
       }
       return { content: [{ type: 'text', text: 'Done.' }] }
     },

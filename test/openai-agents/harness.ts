@@ -72,8 +72,11 @@ function getText(output: Loose): string {
   return output.text ?? ''
 }
 
-/** An agent whose conversation and context are kept by the program, as plain JSON. */
-/** @param isBare Whether the agent has no prompt, to compare it with. */
+/**
+ * An agent whose conversation and context are kept by the program, as plain JSON.
+ *
+ * @param isBare Whether the agent has no prompt, to compare it with.
+ */
 export function createHostAgent(
   packages: OpenAiAgents,
   setup: HostSetup,
@@ -122,6 +125,9 @@ export function createHostAgent(
       history = history.map((item: Loose) =>
         item.type === 'function_call_result' ? { ...item, output: '[cleared]' } : item,
       )
+    },
+    summarize(content) {
+      history = [{ role: 'user', content }]
     },
   }
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
@@ -9,6 +8,7 @@ import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gate
 import { GatewayServer } from '../../packages/foldout-mcp/src/gateway/servers/server.ts'
 import { connect, connectHttp, type Era } from './peers.ts'
 import { removeFolder } from '../remove-folder.ts'
+import { takeTurns } from '../../test/turns.ts'
 
 const SERVER = join(import.meta.dirname, 'asking-server.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-rest-'))
@@ -180,7 +180,7 @@ describe('R54 processes of single clients', () => {
     expect(await callAs('bob')).not.toBe(eve)
     expect(await callAs('eve')).not.toBe(eve)
     const both = callAs('eve', 'silent', abort.signal).catch(() => 'aborted')
-    await delay(100)
+    await takeTurns()
     expect(await callAs('bob')).toContain('raise maxProcesses')
     abort.abort()
     expect(await Promise.all([busy, both])).toEqual(['aborted', 'aborted'])

@@ -38,7 +38,7 @@ export function toWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim()
 }
 
-/** Whether a value has no more than a number of characters, by and large. */
+/** Whether a value is smaller than about `limit` characters. */
 export function isSmall(value: unknown, limit: number): boolean {
   let left = limit
   const waiting: unknown[] = [value]

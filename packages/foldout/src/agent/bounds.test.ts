@@ -150,7 +150,7 @@ describe('R34 R39 an opening that was accepted', () => {
     )
     const result = await run()
     expect(getResults()).toEqual(['Requested: a, which opens as soon as you reply without opening more.', 'look done.'])
-    expect(result.messages.at(-2)).toEqual({ role: 'user', text: 'Now open: a. Go on.' })
+    expect(result.messages.at(-2)).toEqual({ role: 'user', text: 'These sections are now open: a. Continue.' })
   })
 })
 

@@ -17,27 +17,39 @@ interface SectionQuery {
   readonly query: string
   /** The tool that opens a section by its key. */
   readonly tool: string
-  open(plan: OpeningPlan): ToolResult | Promise<ToolResult>
 }
+
+/** What a query found: the section that clearly fits, or an answer for the model. */
+export type FoundSections = { readonly plan: OpeningPlan } | { readonly answer: ToolResult }
 
 const MAX_HITS = 5
 /** The best section is opened if the next one scores less than this share, by how well it fits. */
 const CLEAR_SHARES = { good: 0.75, weak: 0.5, none: 0 } as const
 
-/** Answers with the sections that say what a query asks for, or opens the one that clearly fits. */
-export async function answerQuery(view: DisclosureView, { query, tool, open }: SectionQuery): Promise<ToolResult> {
+/** Finds the sections that say what a query asks for. */
+export async function findSections(view: DisclosureView, { query, tool }: SectionQuery): Promise<FoundSections> {
   const { getSectionIndex } = await import('../find/section-index.ts')
   const { hits, fit } = await getSectionIndex(view.texts).search(query, {
     limit: MAX_HITS,
     accepts: (path) => view.state(path) !== undefined,
   })
   const [best, next] = hits
-  if (!best) return fail(`No section says anything about "${describeQuery(query)}". Use other words.`)
+  if (!best) return { answer: fail(`No section says anything about "${describeQuery(query)}". Use other words.`) }
   const isClear = next === undefined ? fit === 'good' : next.score < best.score * CLEAR_SHARES[fit]
-  if (isClear && view.state(best.path) === 'folded') return open(planFound(view, best.path))
+  if (isClear && view.state(best.path) === 'folded') return { plan: planFound(view, best.path) }
   const lines = hits.map(({ path }) => describeHit(view, path, query))
   const intro = fit === 'good' ? 'Sections about' : 'No section fits well. Nearest to'
-  return ok(`${intro} "${describeQuery(query)}". Call \`${tool}\` with the key of one:\n${lines.join('\n')}`)
+  const list = `${intro} "${describeQuery(query)}". Call \`${tool}\` with the key of one:\n${lines.join('\n')}`
+  return { answer: ok(list) }
+}
+
+/** Answers with the sections that say what a query asks for, or opens the one that clearly fits. */
+export async function answerQuery(
+  view: DisclosureView,
+  asked: SectionQuery & { open(plan: OpeningPlan): ToolResult | Promise<ToolResult> },
+): Promise<ToolResult> {
+  const found = await findSections(view, asked)
+  return 'plan' in found ? asked.open(found.plan) : found.answer
 }
 
 function planFound(view: DisclosureView, path: string): OpeningPlan {

@@ -39,6 +39,7 @@ export {
   type SimulatedCall,
   type SimulatedRequest,
   type SimulatedRun,
+  type SimulatedNeed,
   type SimulatedTalk,
   type Simulation,
   type SimulationOptions,

@@ -1,3 +1,4 @@
+import { READ_RESULT } from '../results/read-result.ts'
 import type { RecordedRun } from './recording.ts'
 import { groupByRequest } from './replay.ts'
 import type { SimulationStep } from './simulate/simulate.ts'
@@ -17,14 +18,21 @@ import type { SimulationStep } from './simulate/simulate.ts'
 export function toSimulationSteps(run: RecordedRun): readonly SimulationStep[] {
   const openings = new Map(run.openings.map((opening) => [opening.callId, opening]))
   const callsByRequest = groupByRequest(run.toolCalls)
+  const readBacks = groupByRequest(run.readBacks ?? [])
+  const numbers = new Map<string, number>()
   return run.requests.flatMap((request, at): SimulationStep[] => {
     const made = callsByRequest.get(at) ?? []
     const opens = made.flatMap(({ callId }) => openings.get(callId)?.keys ?? [])
-    const calls = made
-      .filter(({ ok, isDisclosure }) => ok !== null && !isDisclosure)
-      .map(({ name, argumentsTokens, resultTokens }) => ({ name, argumentsTokens, resultTokens }))
+    const needs = (readBacks.get(at) ?? []).flatMap(({ callId, tokens }) => {
+      const call = numbers.get(callId)
+      return call === undefined ? [] : [{ call, tokens }]
+    })
+    const own = made.filter(({ ok, isDisclosure, name }) => ok !== null && !isDisclosure && name !== READ_RESULT)
+    for (const { callId } of own) numbers.set(callId, numbers.size + 1)
+    const calls = own.map(({ name, argumentsTokens, resultTokens }) => ({ name, argumentsTokens, resultTokens }))
     const isAnswer = at === run.requests.length - 1 && made.length === 0 && request.usage !== null
     return [
+      ...(needs.length > 0 ? [{ needs }] : []),
       ...(opens.length > 0 ? [{ opens }] : []),
       ...(calls.length > 0 ? [{ calls }] : []),
       ...(isAnswer ? [{ answers: request.outputTokens }] : []),

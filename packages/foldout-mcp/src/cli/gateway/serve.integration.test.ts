@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
@@ -146,7 +145,10 @@ describe('foldout serve', () => {
     child.stdout.pause()
     for (let id = 1; id <= 30; id++) send(id, 'tools/list')
     child.stdin.end()
-    await delay(1_000)
+    // What fits into the pipe has come, and the rest waits for its reader.
+    await vi.waitFor(() =>
+      expect(child.stdout.readableLength).toBeGreaterThanOrEqual(child.stdout.readableHighWaterMark),
+    )
     expect(child.exitCode).toBeNull()
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])

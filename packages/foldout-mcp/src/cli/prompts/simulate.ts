@@ -166,10 +166,11 @@ const stepsSchema = list(
     [
       strictObject({ opens: list(string) }),
       strictObject({ calls: list(call) }),
+      strictObject({ needs: list(strictObject({ call: v.pipe(int, atLeast(1)), tokens })) }),
       talk,
       strictObject({ answers: tokens }),
     ],
-    'an object with "opens", "calls", "says" or "answers"',
+    'an object with "opens", "calls", "needs", "says" or "answers"',
   ),
 )
 

@@ -91,7 +91,7 @@ export class Uses {
   /** A call that waits for a client does not keep others from running. */
   async #whileAsking<Answer>(caller: Caller, ask: () => Promise<Answer>): Promise<Answer> {
     const { user } = caller
-    if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
+    if (this.#asking >= MAX_HELD) throw new Error('Too many calls are waiting for client input.')
     // Without tokens, all clients are of one user.
     if (user !== undefined && (this.#askingEach.get(user) ?? 0) >= MAX_HELD_EACH)
       throw new Error(`${MAX_HELD_EACH} calls of this user wait for answers. Answer or cancel some of them first.`)

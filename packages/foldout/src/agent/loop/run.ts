@@ -109,7 +109,7 @@ export async function restart(core: RunCore, { expansion, callIds }: Restart): P
   session.dispatch(runRestarted(event))
   tell({ type: 'run/expanded', ...event })
   if (getLastMessage(journal.state)?.role === 'assistant') {
-    scribe.say({ role: 'user', text: `Now open: ${expansion.keys.join(', ')}. Go on.` })
+    scribe.say({ role: 'user', text: `These sections are now open: ${expansion.keys.join(', ')}. Continue.` })
   }
   await journal.saved()
 }

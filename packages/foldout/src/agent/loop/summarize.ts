@@ -117,6 +117,12 @@ async function compact(core: RunCore, cut: Cut): Promise<Shortened | undefined> 
 const INSTRUCTION =
   'Summarize this conversation for yourself: you will continue it without its older part. Keep the task, decisions, open questions, exact names, numbers and file paths, and what to do next. Answer with the summary alone, and call no tools.'
 
+/** Whether a request asks the run's own model for a summary. */
+export function isSummaryRequest({ messages }: Pick<Evaluation, 'messages'>): boolean {
+  const last = messages.at(-1)
+  return last?.role === 'user' && last.text === INSTRUCTION
+}
+
 /** Asks the run's own model, with the text, tools and messages that its provider has in its cache. */
 async function askModel(core: RunCore, cut: Cut): Promise<string> {
   const { offer, options, signal } = core

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FoldoutError } from '../../entries/index.ts'
 import { lockAt, tryRemove, withLock } from './lock.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 let folder: string
 let lock: string
@@ -44,7 +45,7 @@ describe('withLock', () => {
     const enter = (name: string) =>
       withLock(lock, async () => {
         order.push(`${name} in`)
-        await sleep(5)
+        await takeTurns()
         order.push(`${name} out`)
         if (name === 'a') throw new Error('a fails')
       })

@@ -18,7 +18,8 @@ if (process.send && task === 'write') {
 if (process.send && task === 'hold') {
   await withLock(target!, async () => {
     process.send!('held')
-    await new Promise((resolve) => setTimeout(resolve, 60_000))
+    // Until the process is killed.
+    await new Promise(() => setInterval(() => undefined, 60_000))
   })
 }
 

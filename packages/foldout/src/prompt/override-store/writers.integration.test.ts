@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PromptOverrides } from '../../entries/overrides.ts'
 import { createOverrideStore, type OverrideStore } from '../../entries/node.ts'
 import { prompt, tag, temporaryStore, type TemporaryStore } from './store.fixtures.ts'
 import { shared } from './writer.fixtures.ts'
+import { takeTurns } from '../../../../../test/turns.ts'
 
 let temporary: TemporaryStore
 let store: OverrideStore
@@ -69,7 +69,7 @@ describe('writing at the same time', () => {
     const holder = await start('hold', `${sharedPath()}.lock`)
     let isDone = false
     const upsert = store.upsert(shared, { tag, section: { path: 's7', body: 'N.' } }).then(() => (isDone = true))
-    await sleep(150)
+    await takeTurns()
     expect(isDone).toBe(false)
     holder.kill('SIGKILL')
     await once(holder, 'exit')
@@ -88,7 +88,7 @@ describe('writing at the same time', () => {
     while (child.exitCode === null) {
       const resolved = await store.resolve(shared, { tag })
       if (resolved) reads++
-      await sleep(1)
+      await takeTurns(1)
     }
     await ended
     expect(reads).toBeGreaterThan(1)

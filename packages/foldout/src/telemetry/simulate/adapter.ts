@@ -11,11 +11,14 @@ import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { nearest } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { OpeningCall } from '../../disclosure/strategy.ts'
+import { isSummaryRequest } from '../../agent/loop/summarize.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
+import { READ_RESULT } from '../../results/read-result.ts'
 import type { RecordingFilesystem } from './files.ts'
+import type { KeptConversation } from './kept-conversation.ts'
 import { messagePart, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
-import type { SimulatedAdapter, SimulatedCall, SimulatedTalk, SimulationStep } from './simulate.ts'
+import type { SimulatedAdapter, SimulatedCall, SimulatedNeed, SimulatedTalk, SimulationStep } from './simulate.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 interface FollowedRun {
@@ -29,6 +32,8 @@ interface FollowedRun {
   readonly render: () => RenderedPrompt
   readonly isShown: (path: string, texts: ShownTexts) => boolean
   readonly promptCache: PromptCache
+  /** The conversation as the loop keeps it, if it may fold. */
+  readonly kept: KeptConversation | undefined
 }
 
 export interface StepAdapter extends ProviderAdapter {
@@ -37,9 +42,12 @@ export interface StepAdapter extends ProviderAdapter {
   getTexts(): ShownTexts
   /** Returns what the person said last, if the conversation goes on with it. */
   takeHeard(): string | undefined
+  /** Whether the run stopped so that the loop can fold, and the model has steps left. */
+  isLeft(): boolean
 }
 
 const READ_FILE = 'read_file'
+const CHARACTERS_PER_TOKEN = 4
 
 /** Creates an adapter whose model takes the steps of a run, however the prompt is shown to it. */
 export function createStepAdapter(run: FollowedRun): StepAdapter {
@@ -49,6 +57,7 @@ export function createStepAdapter(run: FollowedRun): StepAdapter {
   let heard: string | undefined
   /** How many messages of the person the transcript has. */
   let known = 0
+  const { kept } = run
   return {
     name: 'simulation',
     model: 'simulation',
@@ -61,37 +70,64 @@ export function createStepAdapter(run: FollowedRun): StepAdapter {
       heard = undefined
       return said
     },
+    isLeft: () => kept !== undefined && taken < run.steps.length,
     async evaluate(evaluation): Promise<EvaluationResult> {
       const halted: EvaluationResult = { type: 'halted', usage: NO_USAGE }
-      transcript.setPrompt(evaluation)
-      const said = evaluation.messages.filter((message) => message.role === 'user')
-      for (const message of said.slice(known)) transcript.addMessage(message)
-      known = said.length
-      transcript.addTools(evaluation.addedTools.values())
+      takeEvaluation(evaluation)
+      if (kept) await evaluation.beforeRequest()
+      if (kept && isSummaryRequest(evaluation)) return summarize(kept)
       model = createSimulatedModel(run, { transcript, evaluation, callable: model?.callable ?? new Set() })
       for (;;) {
         const step = run.steps[taken++]
         if (step === undefined) return halted
         if ('answers' in step) transcript.addRequest(step.answers)
         else if ('says' in step) {
-          listen(transcript, step, taken)
-          if (typeof step.hears !== 'string') continue
-          heard = step.hears
+          if (!(await listen(step, evaluation))) continue
           return { type: 'final', text: '', usage: NO_USAGE }
-        } else if ('calls' in step) model.pretendToCall(step.calls, taken)
-        else if (!(await model.open(step.opens, taken))) return halted
+        } else if ('calls' in step) {
+          await model.pretendToCall(step.calls, taken)
+          if (kept) return halted
+        } else if ('needs' in step) {
+          if (!(await model.readAgain(step.needs, taken))) return halted
+        } else if (!(await model.open(step.opens, taken))) return halted
       }
     },
   }
+
+  function takeEvaluation(evaluation: Evaluation): void {
+    transcript.setPrompt(evaluation)
+    if (kept) transcript.setMessages(evaluation)
+    const said = evaluation.messages.filter((message) => message.role === 'user')
+    for (const message of kept ? [] : said.slice(known)) transcript.addMessage(message)
+    known = said.length
+    transcript.addTools(evaluation.addedTools.values())
+  }
+
+  /** The model says something, and hears a person. Returns whether the conversation goes on with the person's words. */
+  async function listen({ says, hears, afterMs = 0 }: SimulatedTalk, evaluation: Evaluation): Promise<boolean> {
+    transcript.addRequest(says)
+    transcript.wait(afterMs)
+    if (kept) {
+      await kept.say(says, evaluation)
+      kept.replied(afterMs)
+      heard = typeof hears === 'string' ? hears : kept.write(hears)
+      return true
+    }
+    transcript.addPart({ text: `said in step ${taken}`, tokens: says })
+    if (typeof hears === 'number') transcript.addPart({ text: `heard in step ${taken}`, tokens: hears })
+    else heard = hears
+    return heard !== undefined
+  }
+
+  /** The run asks its own model for a summary. */
+  function summarize({ write }: KeptConversation): EvaluationResult {
+    transcript.addRequest(SUMMARY_TOKENS)
+    return { type: 'final', text: write(SUMMARY_TOKENS), usage: NO_USAGE }
+  }
 }
 
-/** The model says something, and hears a person. */
-function listen(transcript: Transcript, { says, hears, afterMs = 0 }: SimulatedTalk, step: number): void {
-  transcript.addRequest(says)
-  transcript.addPart({ text: `said in step ${step}`, tokens: says })
-  if (typeof hears === 'number') transcript.addPart({ text: `heard in step ${step}`, tokens: hears })
-  transcript.wait(afterMs)
-}
+/** How long the summary of a conversation is taken to be. */
+const SUMMARY_TOKENS = 800
 
 interface SimulatedModel {
   /** The names of the tools that the model has been offered. */
@@ -99,7 +135,9 @@ interface SimulatedModel {
   /** Opens sections that are not shown yet; returns false if the prompt must be rendered again. */
   open(keys: readonly string[], step: number): Promise<boolean>
   /** Adds the cost of calls without running the tools. */
-  pretendToCall(calls: readonly SimulatedCall[], step: number): void
+  pretendToCall(calls: readonly SimulatedCall[], step: number): Promise<void>
+  /** Reads what is folded of earlier results; returns false if the run continues with another request. */
+  readAgain(needs: readonly SimulatedNeed[], step: number): Promise<boolean>
 }
 
 interface ModelContext {
@@ -110,7 +148,7 @@ interface ModelContext {
 
 /** The model between two renders of the prompt. */
 function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callable }: ModelContext): SimulatedModel {
-  const { counter, files } = run
+  const { counter, files, kept } = run
   for (const { name } of [...evaluation.tools, ...evaluation.addedTools.values()]) callable.add(name)
 
   /** Makes calls that the loop actually runs; returns false if the prompt must be rendered again. */
@@ -118,6 +156,7 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
     const toolCalls = calls.map((each, i) => ({ ...each, id: `call-${transcript.requests.length + 1}-${i + 1}` }))
     const message: AssistantMessage = { role: 'assistant', text: '', toolCalls }
     transcript.addRequest(messagePart(message, counter).tokens)
+    kept?.replied(0)
     transcript.addMessage(message)
     await evaluation.record(message)
     const outcome = await evaluation.callTools(toolCalls)
@@ -169,7 +208,24 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       if (written.length > 0) await read(written, step)
       return goesOn
     },
-    pretendToCall(calls, step) {
+    async readAgain(needs, step) {
+      if (!kept) return true
+      const missing = needs.flatMap(({ call: number, tokens }): readonly ToolCall['arguments'][] => {
+        const found = kept.find(number, evaluation)
+        if (!found) throw createStepError(step, `There was no call ${number} before it.`)
+        if (found.isWhole) return []
+        // Somewhere in the middle.
+        const count = Math.min(found.characters, Math.max(1, tokens * CHARACTERS_PER_TOKEN))
+        const from = 1 + Math.floor((found.characters - count) / 2)
+        return [{ result: found.handle, unit: 'characters', from, count }]
+      })
+      if (missing.length === 0) return true
+      return call(
+        missing.map((args) => ({ name: READ_RESULT, arguments: args })),
+        step,
+      )
+    },
+    async pretendToCall(calls, step) {
       const missing = calls.find(({ name }) => !callable.has(name))
       if (missing) {
         const why = `The tool '${missing.name}' cannot be called yet. Open its section in an earlier step.`
@@ -178,6 +234,8 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       const names = calls.map(({ name }) => name)
       const tokens = calls.reduce((sum, each) => sum + counter.count(each.name) + each.argumentsTokens, 0)
       transcript.addRequest(tokens)
+      kept?.replied(0)
+      if (kept) return kept.call(calls, evaluation)
       transcript.addPart({ text: `step ${step}: ${names.join(', ')}`, tokens })
       for (const { name, resultTokens } of calls) {
         transcript.addPart({ text: `result of ${name}`, tokens: resultTokens })

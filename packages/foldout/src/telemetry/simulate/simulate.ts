@@ -1,8 +1,12 @@
 import { agentRun } from '../../agent/loop/run-state.ts'
+import type { ResultsFolded } from '../../agent/events.ts'
+import type { AgentOptions } from '../../agent/options.ts'
+import type { RefoldOptions } from '../../agent/refold/options.ts'
 import { runAgent } from '../../agent/run-agent.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
+import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
@@ -11,6 +15,7 @@ import { isVisibility, visibility, type Visibility } from '../../session/visibil
 import { createStepAdapter } from './adapter.ts'
 import { billRequests, getCache, type Bill, type CacheOptions, type Charge } from './cache.ts'
 import { createRecordingFilesystem } from './files.ts'
+import { createKeptConversation } from './kept-conversation.ts'
 import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
 
@@ -46,6 +51,21 @@ export interface SimulatedTalk {
 }
 
 /**
+ * A part of an earlier result that the model needs again. It costs nothing unless the result was folded since.
+ *
+ * @example
+ * ```ts
+ * const need: SimulatedNeed = { call: 1, tokens: 40 }
+ * ```
+ */
+export interface SimulatedNeed {
+  /** The number of the call that returned it, from 1 on, over all steps. */
+  readonly call: number
+  /** How much of it the model needs. */
+  readonly tokens: number
+}
+
+/**
  * One action of a model, however the prompt is shown to it.
  *
  * @example
@@ -58,6 +78,8 @@ export type SimulationStep =
   | { readonly opens: readonly string[] }
   /** The model calls tools, all in one reply. */
   | { readonly calls: readonly SimulatedCall[] }
+  /** The model needs parts of earlier results again. */
+  | { readonly needs: readonly SimulatedNeed[] }
   | SimulatedTalk
   /** The model answers with this number of tokens, and the run is over. */
   | { readonly answers: number }
@@ -108,6 +130,13 @@ export interface SimulationOptions extends CacheOptions {
   readonly visibility?: Readonly<Record<string, Visibility>>
   /** The sections to open before the first request for each of the user's inputs, as in `runAgent`. */
   readonly open?: OpenAhead
+  /**
+   * Folds results as `runAgent` does, with stand-ins for the results of the prompt's tools. The cache is that of
+   * `cache`, unless it has its own. Default: nothing is folded back, unless there is a `contextWindow`.
+   */
+  readonly refold?: RefoldOptions | false
+  /** The size of the model's window, as in `runAgent`. Default: unlimited. */
+  readonly contextWindow?: number
   /** Counts tokens. Default: a quick estimate. */
   readonly counter?: TokenCounter
 }
@@ -142,6 +171,10 @@ export interface Simulation extends Bill {
   readonly requests: readonly SimulatedRequest[]
   /** How often the prompt was rendered again. */
   readonly restarts: number
+  /** The folds of results, with reason, cost and gain. */
+  readonly folds: readonly ResultsFolded[]
+  /** How often the model read a folded result again. */
+  readonly readBacks: number
   /** Paths of the sections whose whole text the model can read at the end, in the order of the prompt. */
   readonly sections: readonly string[]
   /** The prompt's own tools that the model can call at the end, in the order of the prompt. */
@@ -182,34 +215,42 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const render = () => run.prompt.render({ session, counter, price, ...rendering })
   const isShown = (path: string, texts: ShownTexts) =>
     isSectionShown(path, bodies.get(path), { texts, rendered: render() })
-  const parts = { steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown, promptCache }
+  const folding = getFolding(options, promptCache)
+  const kept = folding && createKeptConversation(session, counter)
+  const parts = { steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown, promptCache, kept }
   const adapter = createStepAdapter(parts)
+  const folds: ResultsFolded[] = []
+  let readBacks = 0
   let restarts = 0
   let variants = 1
   let input = run.input
   do {
-    const { expansions } = await runAgent(run.prompt as BoundPrompt, {
+    await runAgent(run.prompt as BoundPrompt, {
       adapter,
       session,
       counter,
       filesystem: files.filesystem,
       maxExpansions: Number.MAX_SAFE_INTEGER,
       maxTurns: Number.MAX_SAFE_INTEGER,
+      maxCallsPerReply: Number.MAX_SAFE_INTEGER,
       perHour,
+      ...folding,
       onEvent(event) {
         if (event.type === 'sections/opened' && event.place === 'system') variants = event.variants
+        if (event.type === 'run/expanded' && event.callIds.length > 0) restarts++
+        if (event.type === 'results/folded') folds.push(event)
+        if (event.type === 'result/read') readBacks++
       },
       ...(options.open === undefined ? {} : { open: options.open }),
       ...(input === undefined ? {} : { input }),
       ...rendering,
     })
-    restarts += expansions
     input = adapter.takeHeard()
-  } while (input !== undefined)
+  } while (input !== undefined || adapter.isLeft())
   const sent = adapter.requests
   const bill = (terms: CacheOptions): Bill => {
     const made = billRequests(sent, { share: 1 / variants, ...terms }, counter)
-    return { ...made, assumptions: [describeCounter(counter), ...made.assumptions] }
+    return { ...made, assumptions: [describeCounter(counter), ...describeFolding(folding), ...made.assumptions] }
   }
   const now = bill(options)
   const callable = new Set(session.get(agentRun).disclosed)
@@ -224,6 +265,8 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
       messages: getTokens(request.messages),
     })),
     restarts,
+    folds,
+    readBacks,
     sections: [...bodies.keys()].filter((path) => isShown(path, texts)),
     tools: inFull.tools.map(({ name }) => name).filter((name) => callable.has(name)),
     counter: { name: counter.name, exact: counter.exact },
@@ -238,6 +281,25 @@ const BUSY = 1e9
 export function getTraffic({ cacheStart = 'cold' }: CacheOptions): number {
   if (typeof cacheStart === 'object') return cacheStart.perHour
   return cacheStart === 'warm' ? BUSY : 0
+}
+
+/** The options of the run that make it fold; undefined if it never does. */
+function getFolding(
+  { refold, contextWindow }: SimulationOptions,
+  { read, write, ttlMs }: PromptCache,
+): Pick<AgentOptions, 'refold' | 'contextWindow'> | undefined {
+  if (refold === undefined && contextWindow === undefined) return undefined
+  return {
+    refold: refold !== false && { cache: { read, write, ttlMs }, ...refold },
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+  }
+}
+
+function describeFolding(folding: ReturnType<typeof getFolding>): readonly string[] {
+  if (!folding?.refold) return []
+  const { contextWindow } = folding
+  const window = contextWindow === undefined ? 'no known window' : `a window of ${contextWindow} tokens`
+  return [`Old results are folded back, in a model with ${window}.`]
 }
 
 const NO_CHARGE: Charge = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: 0 }

@@ -17,6 +17,8 @@ export interface Transcript {
   getTexts(): ShownTexts
   /** Begins with a render of the prompt, or continues with a new one. */
   setPrompt(evaluation: Evaluation): void
+  /** Takes the conversation as it is sent, with its added tools, in place of what was added to it here. */
+  setMessages(evaluation: Pick<Evaluation, 'messages' | 'addedTools'>): void
   /** Sends the conversation so far to the model, which replies with this number of tokens. */
   addRequest(outputTokens: number): void
   /** Lets time pass before the next request. */
@@ -39,6 +41,10 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
     text: JSON.stringify(toolDefinition(tool)),
     tokens: toolTokens(tool, counter),
   })
+  const toEntry = (message: Exclude<Message, { role: 'tools' }>): Entry => {
+    const shows = message.role === 'assistant' ? {} : { shows: message.text }
+    return { type: 'message', part: messagePart(message, counter), ...shows }
+  }
   return {
     requests,
     getTexts: () => [
@@ -53,6 +59,14 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
       entries = entries.flatMap((entry): readonly Entry[] => {
         if (entry.type !== 'tools') return [entry]
         const tools = entry.tools.filter(({ name }) => !listed.has(name))
+        return tools.length > 0 ? [{ type: 'tools', tools }] : []
+      })
+    },
+    setMessages({ messages, addedTools }) {
+      const listed = new Set(promptTools.map(({ name }) => name))
+      entries = messages.flatMap((message): readonly Entry[] => {
+        if (message.role !== 'tools') return [toEntry(message)]
+        const tools = message.names.flatMap((name) => (listed.has(name) ? [] : (addedTools.get(name) ?? [])))
         return tools.length > 0 ? [{ type: 'tools', tools }] : []
       })
     },
@@ -75,8 +89,7 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
       waited = 0
     },
     addMessage(message) {
-      const shows = message.role === 'assistant' ? {} : { shows: message.text }
-      entries.push({ type: 'message', part: messagePart(message, counter), ...shows })
+      entries.push(toEntry(message))
     },
     addPart(part, shows) {
       entries.push({ type: 'message', part, ...(shows === undefined ? {} : { shows }) })

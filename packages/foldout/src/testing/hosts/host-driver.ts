@@ -30,12 +30,14 @@ export type HostRow =
   | 'approval'
   | 'branch'
   | 'clearing'
+  | 'folding'
   | 'hints'
   | 'images'
   | 'order'
   | 'own tools'
   | 'restart'
   | 'streaming'
+  | 'summarizing'
   | 'system text'
 
 /**
@@ -110,6 +112,8 @@ export interface HostAgent {
   save?(): unknown
   /** Removes the text of all results so far, as the host's own compaction does. */
   clearResults?(): Promise<void> | void
+  /** Replaces all messages so far by a summary, as the host's own compaction does. */
+  summarize?(summary: string): Promise<void> | void
 }
 
 /**

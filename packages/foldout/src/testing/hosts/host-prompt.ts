@@ -59,13 +59,26 @@ export function createDesk(): Desk {
       return ok('Unlocked.')
     },
   })
+  const lock = defineTool({
+    name: 'lock',
+    description: 'Folds the refunds.',
+    execute(_params, { session }) {
+      session.dispatch(visibility.events.set({ path: 'refunds', visibility: 'summary' }))
+      return ok('Locked.')
+    },
+  })
   const show = defineTool({
     name: 'show',
     description: 'Shows a picture.',
     execute: () => ({ ...ok('Here it is.'), images: [PICTURE] }),
   })
   const catalog = createCatalog([tool('track_parcel'), tool('find_invoice')])
-  const role = defineSection({ key: 'role', title: 'role', template: 'You help.', tools: [tool('look'), unlock, show] })
+  const role = defineSection({
+    key: 'role',
+    title: 'role',
+    template: 'You help.',
+    tools: [tool('look'), unlock, lock, show],
+  })
   const sections = [
     role,
     fold('refunds', [tool('refund')], [fold('limits', [tool('raise_limit')])]),
@@ -80,4 +93,4 @@ export function createDesk(): Desk {
 }
 
 /** The tools that are offered before anything is open. */
-export const FIRST_TOOLS = ['look', 'unlock', 'show', 'read_section']
+export const FIRST_TOOLS = ['look', 'unlock', 'lock', 'show', 'read_section']

@@ -126,7 +126,39 @@ export function hostSuite(name: string, driver: HostDriver): void {
       expect(getLists(on)).toEqual([FIRST_TOOLS, FIRST_TOOLS, [...FIRST_TOOLS, 'refund']])
     })
 
-    it('R73 the next turn knows what is open, and an opened tool stays callable (adk 6448)', async () => {
+    it('R73 nothing is offered or named that has nothing to open (adk 6281, 6448)', async () => {
+      const visibility = {
+        refunds: 'full',
+        'refunds.limits': 'full',
+        shipping: 'full',
+        vault: 'full',
+        payments: 'full',
+      }
+      const on = stage([], { options: { visibility: { ...visibility, more: 'full' } } as HostOptions })
+      await (await on.create()).send('Go.')
+      expect(on.requests[0]?.tools).toEqual(expect.arrayContaining(['refund', 'ship', 'search_tools']))
+      expect(on.requests[0]?.tools).not.toContain('read_section')
+      expect(on.requests[0]?.system).not.toContain('read_section')
+    })
+
+    it.skipIf(isSkipped('folding'))(
+      'R73 a section that is folded again takes its tools with it, and can be opened again (adk 7241)',
+      async () => {
+        const script = [says(opens('refunds')), says(call('lock')), says(call('refund')), says(opens('refunds'))]
+        const on = stage([...script, says(call('refund'))])
+        await (await on.create()).send('Go.')
+        const open = [...FIRST_TOOLS, 'refund']
+        expect(getLists(on)).toEqual([FIRST_TOOLS, open, FIRST_TOOLS, FIRST_TOOLS, open, open])
+        expect(getResult(on, 3)).toBe(
+          "Tool 'refund' belongs to the section 'refunds', which is not open yet. Call `read_section` with section_key \"refunds\" first.",
+        )
+        expect(getResult(on, 4)).toBe(TEXT_OF_REFUNDS)
+        expect(on.done).toEqual(['refund'])
+        expect(new Set(on.requests.map(({ system }) => system)).size).toBe(1)
+      },
+    )
+
+    it('R73 the next turn knows what is open, and an opened tool stays callable', async () => {
       const on = stage([says(opens('refunds')), done, says(call('refund', { order: 'B-2' }))])
       const agent = await on.create()
       await agent.send('One.')
@@ -239,6 +271,21 @@ export function hostSuite(name: string, driver: HostDriver): void {
         expect(before?.system).not.toContain('The whole text of refunds.')
         for (const key of ['refunds', 'shipping']) expect(after?.system).toContain(`The whole text of ${key}.`)
         expect(after?.tools).toEqual(on.requests[1]?.tools)
+        expect(on.done).toEqual(['refund'])
+      },
+    )
+
+    it.skipIf(isSkipped('summarizing'))(
+      'R73 a summary of the conversation takes no section with it, and no tool (claude-code 73280)',
+      async () => {
+        const on = stage([says(opens('refunds')), done, says(call('refund'))])
+        const agent = await on.create()
+        await agent.send('One.')
+        await agent.summarize?.('The user said one.')
+        await agent.send('Two.')
+        expect(on.requests[2]?.results).toEqual([])
+        expect(on.requests[2]?.system).toContain('The whole text of refunds.')
+        expect(on.requests[2]?.tools).toEqual(on.requests[1]?.tools)
         expect(on.done).toEqual(['refund'])
       },
     )

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { QuotaDefinition } from '../../config/definition.ts'
 import { createSite, getText, serveTools, type Site } from '../gateway.fixtures.ts'
 import type { ToolFacts, Who } from '../rules/rules.ts'
@@ -50,11 +50,13 @@ describe('R65 quotas', () => {
   })
 
   it('refill steadily, up to the full number', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { take, pass } = create([{ calls: 60, per: 'minute' }])
     for (let i = 0; i < 60; i++) expect(await take(ADA, 'a/b')).toBeUndefined()
     expect(await take(ADA, 'a/b')).toContain('Try again in 1 second.')
     pass(3_600_000)
-    await new Promise((resolve) => setTimeout(resolve, 1_050))
+    vi.advanceTimersByTime(1_050)
     const answers = await Promise.all(Array.from({ length: 100 }, () => take(ADA, 'a/b')))
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(60)
   })

@@ -104,7 +104,7 @@ describe('R54 a question outside of calls', () => {
     clients.pop()
     const refused = ask().catch(getMessage)
     await vi.advanceTimersByTimeAsync(CLIENT_WAIT_MS + 1_000)
-    expect(await refused).toBe('No client that can be asked outside of a call is connected.')
+    expect(await refused).toBe('No connected client can receive requests outside a call.')
   })
 
   it('ends if nobody answers it in time', async () => {

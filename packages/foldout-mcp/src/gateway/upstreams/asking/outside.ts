@@ -88,7 +88,7 @@ export class OutsideQuestions {
       if (found) return found
       await untilAborted(signal, () => sleep(CLIENT_POLL_MS))
     }
-    throw new Error('No client that can be asked outside of a call is connected.')
+    throw new Error('No connected client can receive requests outside a call.')
   }
 
   #send(

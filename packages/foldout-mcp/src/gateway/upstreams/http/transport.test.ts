@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -11,6 +10,7 @@ import { removeFolder } from '../../../remove-folder.fixtures.ts'
 import type { ServerDefinition } from '../../config/definition.ts'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { beginEvents, SessionServer, type Exchange } from './server.fixtures.ts'
+import { takeTurns } from '../../../../../../test/turns.ts'
 
 let folder: string
 let closing: (() => Promise<unknown>)[]
@@ -150,7 +150,7 @@ describe('R54 a server over HTTP that is restarted', () => {
     expect(await call(gateway, 'echo')).toBe('echo')
     await server.stop()
     // The gateway notices that its idle sockets are closed.
-    await sleep(50)
+    await takeTurns()
     const { port } = new URL(server.url)
     const down = `Tool 'echo' was not run: the server 'a' cannot be started. connect ECONNREFUSED 127.0.0.1:${port} It will be retried in 1 s at the earliest.`
     expect(await call(gateway, 'echo')).toBe(down)
@@ -176,7 +176,7 @@ describe('R54 a call over HTTP whose stream ends', () => {
     const gateway = await create(server.url)
     const slow = call(gateway, 'slow')
     await vi.waitFor(() => expect(server.log).toContain('POST tools/call'))
-    await sleep(50)
+    await takeTurns()
     await server.stop()
     expect(await slow).toBe(LOST)
   })

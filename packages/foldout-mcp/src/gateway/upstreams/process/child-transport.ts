@@ -79,7 +79,7 @@ export class ChildTransport implements McpTransport {
     return this.#ending
   }
 
-  /** Whether the server has printed lately what is not a message. */
+  /** Whether the server recently wrote non-MCP output. */
   hasGarbage(): boolean {
     return this.#garbage.lines > 0
   }

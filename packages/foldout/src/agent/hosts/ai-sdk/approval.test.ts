@@ -22,6 +22,8 @@ function createPay(done: unknown[]) {
   })
 }
 
+const tip = defineTool({ name: 'tip', description: 'Tips.', execute: () => ok('Thanks.') })
+
 async function answer(section: AnySection, content: readonly Content[], messages: ModelMessage[]) {
   const bound = definePrompt({ ns: 't', key: 't', sections: [section] }).bind()
   const disclosure = await createDisclosure({ prompt: bound, session: createSession() })
@@ -64,5 +66,47 @@ describe.each([
       [5, 'few', 'few'],
       [50, 'many', 'many'],
     ])
+  })
+})
+
+describe('R73 the approvals of version 7', () => {
+  it('say why, and ask about the calls that need it', async () => {
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      needsApproval: () => 'Money.',
+      execute: () => ok('Paid.'),
+    })
+    const bound = definePrompt({ ns: 't', key: 't', sections: [show('desk', createPay([])), show('till', tip)] }).bind()
+    const { toolApproval } = await createDisclosure({ prompt: bound, session: createSession() })
+    expect(Object.keys(toolApproval)).toEqual(['pay'])
+    expect(await toolApproval['pay']?.({ amount: 5 }, { toolCallId: 'a' })).toBeUndefined()
+    expect(await toolApproval['pay']?.({ amount: 50 }, { toolCallId: 'a' })).toEqual({ type: 'user-approval' })
+    const why = definePrompt({ ns: 't', key: 't', sections: [show('desk', pay)] }).bind()
+    const { toolApproval: reasons } = await createDisclosure({ prompt: why, session: createSession() })
+    const answer = await reasons['pay']?.({}, { toolCallId: 'a' })
+    expect(answer).toEqual({ type: 'user-approval', reason: 'Money.' })
+  })
+
+  it('cannot be left out: a call that nobody has approved does not run', async () => {
+    const done: unknown[] = []
+    const bound = definePrompt({ ns: 't', key: 't', sections: [show('desk', createPay(done))] }).bind()
+    const { tools, ...disclosure } = await createDisclosure({ prompt: bound, session: createSession() })
+    const unasked = { pay: { ...tools['pay'], needsApproval: undefined } } as unknown as typeof tools
+    const content = [call('pay', { amount: 50 }, 'many')] as Content[]
+    const model = answering((_, { prompt }) =>
+      prompt.every(({ role }) => role !== 'assistant') ? content : [{ type: 'text', text: 'Done.' }],
+    )
+    const { steps } = await generateText({
+      model,
+      ...disclosure,
+      tools: unasked,
+      prompt: 'Go.',
+      stopWhen: stepCountIs(3),
+    })
+    expect(done).toEqual([])
+    expect(JSON.stringify(steps.at(-1)?.request ?? steps)).not.toContain('Paid')
+    const [part] = steps[0]?.content.filter(({ type }) => type === 'tool-error') ?? []
+    expect(String(part && 'error' in part ? part.error : '')).toContain('was not run')
   })
 })

@@ -31,6 +31,7 @@ import {
   type CallOptions,
   type Generated,
 } from '../../../adapters/ai-sdk/model.fixtures.ts'
+import { takeTurns } from '../../../../../../test/turns.ts'
 
 type Content = Generated['content'][number]
 const calling = (name: string, input: unknown, id?: string): Content => call(name, input, id) as Content
@@ -456,7 +457,7 @@ describe('createDisclosure', () => {
         async execute() {
           running.add(name)
           seen.push([...running])
-          await new Promise((resolve) => setTimeout(resolve, 5))
+          await takeTurns()
           running.delete(name)
           return ok(name)
         },

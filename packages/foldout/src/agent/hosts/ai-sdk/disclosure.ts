@@ -11,7 +11,7 @@ import { createHost } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
 import { reportReply, reportStep } from './report.ts'
 import { getResultTexts, unwrapHints, withoutStaleReasoning } from './step-messages.ts'
-import { createPlainError, createToolWrapper } from './wrap-tool.ts'
+import { createApprovals, createPlainError, createToolWrapper, type ToolApprovals } from './wrap-tool.ts'
 
 /**
  * Options of {@link createDisclosure}: the prompt, and the options of a render.
@@ -100,6 +100,12 @@ export interface AiSdkDisclosure {
   readonly activeTools: string[]
   /** The order of the tools, for version 7. */
   readonly toolOrder: string[]
+  /**
+   * Which calls a person has to approve, for version 7, with the reason. Add your own:
+   * `toolApproval: { ...disclosure.toolApproval, delete_account: 'user-approval' }`. If you replace it, calls that need
+   * approval do not run.
+   */
+  readonly toolApproval: ToolApprovals
   prepareStep(this: void, step?: StepState): StepSettings
   /** Answers a call of a tool that is not open yet with instructions to open its section. */
   experimental_repairToolCall(this: void, options: RepairRequest): Promise<null>
@@ -119,14 +125,16 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
   const { prompt, session, tools: own = {}, showTextInOutput: showText = false, ...others } = options
   const ai = await loadAi()
   const host = createHost(prompt, others)
-  const offer = createOffer(own, listEveryTool(host.at(session)), createToolWrapper(ai, { host, session, showText }))
   const first = host.at(session)
+  const every = listEveryTool(first)
+  const offer = createOffer(own, every, createToolWrapper(ai, { host, session, showText }))
   const names = offer.update(first.tools)
   return {
     system: first.getPrompt().text,
     tools: offer.tools,
     activeTools: [...names],
     toolOrder: [...names],
+    toolApproval: createApprovals({ host, session }, every),
     prepareStep({ messages = [], model, stepNumber } = {}) {
       const now = host.at(session)
       const active = offer.update(now.tools)

@@ -1,11 +1,11 @@
-import type { ToolSet } from 'ai'
+import type { ModelMessage, ToolSet } from 'ai'
 import { toSdkSchema, type loadAi } from '../../../adapters/ai-sdk/package.ts'
 import { FoldoutError, type ErrorCode } from '../../../core/errors.ts'
 import { ignore } from '../../../core/promises.ts'
 import type { Session } from '../../../session/session.ts'
-import type { AnyTool } from '../../../tools/tool.ts'
+import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
 import { agentRun } from '../../loop/run-state.ts'
-import type { Host, HostResult } from '../core/contract.ts'
+import type { Host, HostCall, HostResult } from '../core/contract.ts'
 import { toHostTool } from '../core/host.ts'
 
 export interface WrapperOptions {
@@ -29,16 +29,14 @@ export function createToolWrapper(
       // The SDK itself pauses, and runs the call once its caller sends back the approval.
       ...(tool.needsApproval && {
         async needsApproval(input: unknown, { toolCallId: id }: { readonly toolCallId: string }) {
-          const call = { id, name, arguments: input }
-          const need = await host.at(session).findApprovalNeed(call)
-          if (need === false) return false
-          host.report.asked(call, need)
-          return true
+          return (await askApproval({ host, session }, { id, name, arguments: input })) !== false
         },
       }),
-      async execute(input, { abortSignal: signal, toolCallId: id }) {
+      async execute(input, { abortSignal: signal, toolCallId: id, messages }) {
         const call = { id, name, arguments: input }
-        const result = await runInTurn(tool, () => host.at(session).call(call, { signal, isApproved: true }))
+        // The application may have replaced the check below by one of its own, which knows nothing of this tool.
+        const isApproved = isApprovedIn(messages, id)
+        const result = await runInTurn(tool, () => host.at(session).call(call, { signal, isApproved }))
         // Thrown so the SDK marks the result as an error; the model reads the message unchanged.
         if (result.isError) throw createPlainError('tool-failed', result.text)
         const output = showText ? result.text : (result.notice ?? result.text)
@@ -48,6 +46,68 @@ export function createToolWrapper(
       toModelOutput: ({ toolCallId, output }) => toModelOutput(session, toolCallId, String(output)),
     })
   }
+}
+
+/**
+ * Says for version 7 which calls a person has to approve, and why. Version 6 asks the tool itself, without a reason.
+ *
+ * @example
+ * ```ts
+ * const { toolApproval } = await createDisclosure({ prompt: bound, session })
+ * const settings = { toolApproval: { ...toolApproval, delete_account: 'user-approval' } }
+ * ```
+ */
+export type ToolApprovals = Readonly<Record<string, ToolApproval>>
+
+/**
+ * Decides whether a call needs the approval of a person.
+ *
+ * @example
+ * ```ts
+ * const decide: ToolApproval = async () => ({ type: 'user-approval', reason: 'Money leaves the account.' })
+ * ```
+ */
+export type ToolApproval = (
+  input: unknown,
+  call: { readonly toolCallId: string },
+) => Promise<{ readonly type: 'user-approval'; readonly reason?: string } | undefined>
+
+export function createApprovals(
+  parts: Pick<WrapperOptions, 'host' | 'session'>,
+  tools: readonly AnyTool[],
+): ToolApprovals {
+  const approvals = tools.flatMap(({ name, needsApproval }): (readonly [string, ToolApproval])[] => {
+    if (!needsApproval) return []
+    const approve: ToolApproval = async (input, { toolCallId: id }) => {
+      const need = await askApproval(parts, { id, name, arguments: input })
+      if (need === false) return undefined
+      return { type: 'user-approval', ...(typeof need === 'string' && { reason: need }) }
+    }
+    return [[name, approve]]
+  })
+  return Object.fromEntries(approvals)
+}
+
+async function askApproval(
+  { host, session }: Pick<WrapperOptions, 'host' | 'session'>,
+  call: HostCall,
+): Promise<ApprovalNeed> {
+  const need = await host.at(session).findApprovalNeed(call)
+  if (need !== false) host.report.asked(call, need)
+  return need
+}
+
+/** Whether a conversation has a person's approval of a call. */
+function isApprovedIn(messages: readonly ModelMessage[], callId: string): boolean {
+  const asked = new Set<string>()
+  for (const { content } of messages) {
+    if (typeof content === 'string') continue
+    for (const part of content) {
+      if (part.type === 'tool-approval-request' && part.toolCallId === callId) asked.add(part.approvalId)
+      if (part.type === 'tool-approval-response' && part.approved && asked.has(part.approvalId)) return true
+    }
+  }
+  return false
 }
 
 /** Creates an error whose text is its message alone: version 7 puts the name of an error before it. */

@@ -1,6 +1,15 @@
+import { expect, it } from 'vitest'
+import { createRecorder } from '../../../entries/telemetry.ts'
+import { createDesk } from '../../../testing/hosts/host-prompt.ts'
 import { createHost, type HostCall, type HostResult } from '../../../entries/disclosure.ts'
 import type { Event } from '../../../entries/session.ts'
-import { hostSuite, type HostAgent, type HostSetup, type HostTurn } from '../../../entries/testing-suites.ts'
+import {
+  hostSuite,
+  type HostAgent,
+  type HostSetup,
+  type HostTurn,
+  type ScriptedReply,
+} from '../../../entries/testing-suites.ts'
 
 /** The state of a loop: plain JSON, as a host would keep it. */
 interface LoopState {
@@ -85,7 +94,31 @@ function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
       }))
       state = { ...state, messages }
     },
+    summarize(text) {
+      state = { ...state, messages: [{ role: 'user', text }] }
+    },
   }
 }
 
 hostSuite('a loop of its own', { create: createLoop })
+
+it('R73 a recorder has what a host reports as a run', async () => {
+  const { bound } = createDesk()
+  const recorder = createRecorder({ prompt: bound })
+  const script: ScriptedReply[] = [
+    { calls: [{ id: 'a', name: 'read_section', arguments: { section_key: 'refunds' } }] },
+    { calls: [{ id: 'b', name: 'refund', arguments: {} }] },
+  ]
+  const model: HostSetup['model'] = () => script.shift() ?? { text: 'Done.' }
+  await createLoop({ bound, options: { onEvent: recorder.onEvent }, model }).send('Money back.')
+  const [run, ...others] = recorder.recording().runs
+  expect(others).toEqual([])
+  expect(run?.status).toBe('completed')
+  expect(run?.openings.map(({ keys }) => keys)).toEqual([['refunds']])
+  const called = run?.toolCalls.map(({ name, ok, isDisclosure }) => [name, ok, isDisclosure])
+  expect(called).toEqual([
+    ['read_section', true, true],
+    ['refund', true, false],
+  ])
+  expect(run?.requests).toHaveLength(3)
+})

@@ -4,14 +4,15 @@ import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import { shorten } from '../../../core/text.ts'
 import { toVisibleText } from '../../../core/visible-text.ts'
-import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
+import { createErrorResult, createTextResult, toCallResult } from '../../../tools/call-result.ts'
 import { describeThrown } from '../../../tools/thrown.ts'
 import type { ExposedCatalog, ListedTool } from '../../../catalog/exposure.ts'
 import { DISCOVER_AND_USE, getTarget, readInnerCall, runTool, USE_TOOL } from '../../../catalog/meta-tools/run-tool.ts'
 import { createUseTool } from '../../../catalog/meta-tools/use-tool.ts'
 import { formatSignature } from '../../../catalog/signatures/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
-import { getOpening, planOpening, resolveKeys } from '../../../disclosure/engine.ts'
+import { getOpening, planOpening, resolveKeys, type OpeningPlan } from '../../../disclosure/engine.ts'
+import { findSections, isSearchable, type FoundSections } from '../../../disclosure/find-sections.ts'
 import { describeFoldedTool } from '../../../disclosure/hints.ts'
 import { applyOpening } from '../../../disclosure/opening.ts'
 import type { DisclosureView } from '../../../disclosure/strategy.ts'
@@ -32,15 +33,29 @@ export interface SectionScope {
 const INSTRUCTIONS =
   'This server also has instructions in sections. Call read_section without a key for the table of contents, and with the key of a section before you do what it is about: it comes with its tools.'
 
+const FIND_INSTRUCTIONS =
+  'This server also has instructions in many sections. Call read_section with a query, and it finds the section that says it, or with a key from the table of contents, which it returns without either. Do this before you do what a section is about: it comes with its tools.'
+
+const SECTION_KEY = { type: 'string', description: "As its summary shows it, such as 'parent.child'" } as const
 const READ_SECTION_LISTING: ListedTool = withAlwaysLoad({
   name: READ_SECTION,
   description: 'Read a section in full and get its tools. Without a key: the table of contents.',
-  inputSchema: {
-    type: 'object',
-    properties: { section_key: { type: 'string', description: "As its summary shows it, such as 'parent.child'" } },
-  },
+  inputSchema: { type: 'object', properties: { section_key: SECTION_KEY } },
   annotations: { title: 'Read a section', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
 })
+
+/** For prompts with many sections, whose table of contents does not name all of them. */
+const FIND_SECTION_LISTING: ListedTool = {
+  ...READ_SECTION_LISTING,
+  description: 'Read a section in full and get its tools, by key or by query. Without either: the table of contents.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      section_key: SECTION_KEY,
+      query: { type: 'string', description: 'What you need to know, in a few words, or the name of a tool' },
+    },
+  },
+}
 
 /**
  * Exposes a prompt's sections along with a catalog. Tools of open sections are listed; reading a folded section adds
@@ -51,6 +66,8 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
   const shown = new ShownTools(source, scope)
   const own = { catalog: source.tools, client: { id: client.id, takesListChanges: client.era === 'legacy' } }
   const runner = createUseTool({ ...own, catalog })
+  // It depends on the prompt only, so the list does not change.
+  const canFind = isSearchable(source.view(scope.session))
   const hasFoldedTools = shown.entries.length < source.tools.tools.length
   const isRunnerOurs = (): boolean => hasFoldedTools && !inner.list().some(({ name }) => name === USE_TOOL)
 
@@ -78,12 +95,12 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
       return inner.choice
     },
     get instructions() {
-      return [inner.instructions, INSTRUCTIONS].filter((text) => text !== '').join(' ')
+      return [inner.instructions, canFind ? FIND_INSTRUCTIONS : INSTRUCTIONS].filter((text) => text !== '').join(' ')
     },
     list() {
       return [
         ...inner.list(),
-        READ_SECTION_LISTING,
+        canFind ? FIND_SECTION_LISTING : READ_SECTION_LISTING,
         ...(isRunnerOurs() ? [{ ...runner.listing, description: 'Run a tool that read_section showed.' }] : []),
         ...shown.entries.map(getListing),
       ]
@@ -184,30 +201,42 @@ function toFailure(name: string, error: unknown): CallResult {
 }
 
 /** Answers a call of `read_section`. */
-function readSection(source: SectionSource, scope: SectionScope, shown: ShownTools, args: unknown): CallResult {
+async function readSection(
+  source: SectionSource,
+  scope: SectionScope,
+  shown: ShownTools,
+  args: unknown,
+): Promise<CallResult> {
   try {
-    return answerKey(source, scope, shown, args)
+    return await answerRequest(source, scope, shown, args)
   } catch (error) {
     return toFailure(READ_SECTION, error)
   }
 }
 
-function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools, args: unknown): CallResult {
+async function answerRequest(
+  source: SectionSource,
+  scope: SectionScope,
+  shown: ShownTools,
+  args: unknown,
+): Promise<CallResult> {
   const given = readArguments(args)
   if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
-  const { section_key: asked, ...others } = given.args
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined && asked === undefined)
-    return createErrorResult(
-      `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key.`,
-    )
-  if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
-  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a string, such as 'parent.child'.")
   const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)
-  const resolved = resolveKeys(view, [asked], { takesFull: true })
-  if ('fault' in resolved) return createErrorResult(resolved.fault.message)
-  const [key = asked] = resolved.keys
-  const { text, paths } = toContent(view, key)
+  const canFind = isSearchable(view)
+  const { section_key: asked = '', query = '', ...others } = given.args
+  const [unknown] = Object.keys({ ...others, ...(canFind || query === '' ? {} : { query }) })
+  if (unknown !== undefined && asked === '')
+    return createErrorResult(
+      `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key${canFind ? ', query' : ''}.`,
+    )
+  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a string, such as 'parent.child'.")
+  if (asked === '' && query === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
+  if (typeof query !== 'string') return createErrorResult("'query' must be a string, in a few words.")
+  const found = asked === '' ? await findSections(view, { query, tool: READ_SECTION }) : findByKey(view, asked)
+  if ('answer' in found) return toCallResult({ ...found.answer, message: toVisibleText(found.answer.message) })
+  const [key = asked] = found.plan.keys
+  const { text, paths } = toContent(view, key, found.plan)
   const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
   if (shown.keepsState) {
     applyOpening(scope.session, { paths })
@@ -216,13 +245,22 @@ function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools
   return createTextResult(toVisibleText([text, ...formatToolLines(tools, shown.keepsState)].join('\n\n')))
 }
 
+function findByKey(view: DisclosureView, asked: string): FoundSections {
+  const resolved = resolveKeys(view, [asked], { takesFull: true })
+  return 'fault' in resolved ? { answer: resolved.fault } : { plan: planOpening(view, resolved.keys, '') }
+}
+
 /**
  * Returns a section's text, and the sections that have to be opened for it. An open section was not necessarily read:
  * the client sees only its text.
  */
-function toContent(view: DisclosureView, key: string): { readonly text: string; readonly paths: readonly string[] } {
+function toContent(
+  view: DisclosureView,
+  key: string,
+  plan: OpeningPlan,
+): { readonly text: string; readonly paths: readonly string[] } {
   if (view.state(key) === 'full') return { text: view.content(key), paths: [] }
-  const { content, opening } = getOpening(view, planOpening(view, [key], ''), { halts: false })
+  const { content, opening } = getOpening(view, plan, { halts: false })
   return { text: content || 'The section has no content.', paths: opening.paths }
 }
 

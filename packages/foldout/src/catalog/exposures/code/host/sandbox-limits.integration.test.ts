@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxFunction, type SandboxOptions } from '../../../../entries/code.ts'
+import { takeTurns } from '../../../../../../../test/turns.ts'
 
 const open: Sandbox[] = []
 const sandboxWith = (limits: SandboxOptions['limits'], options: SandboxOptions = {}): Sandbox => {
@@ -143,7 +144,7 @@ describe('R44 limits of a program', () => {
     let most = 0
     const work: SandboxFunction = async () => {
       most = Math.max(most, ++now)
-      await sleep(5)
+      await takeTurns()
       now--
     }
     const ran = await sandboxWith({ concurrentCalls: 3 }).run(
@@ -208,8 +209,11 @@ describe('R44 stopping a program', () => {
     const sandbox = sandboxWith({})
     await sandbox.warmUp()
     const abort = new AbortController()
-    const running = sandbox.run(source, { functions, signal: abort.signal })
-    await sleep(150)
+    let begin: () => void = () => undefined
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const withBegin = new Map([...functions, ['begin', async () => begin()] as const])
+    const running = sandbox.run(`await begin()\n${source}`, { functions: withBegin, signal: abort.signal })
+    await begun
     const stoppedAt = performance.now()
     abort.abort()
     expect(await running).toMatchObject(cancelled)
@@ -252,7 +256,7 @@ describe('R44 the threads of a sandbox', () => {
     let most = 0
     const work: SandboxFunction = async () => {
       most = Math.max(most, ++now)
-      await sleep(20)
+      await takeTurns()
       now--
     }
     const functions = new Map([['work', work]])
@@ -270,7 +274,7 @@ describe('R44 the threads of a sandbox', () => {
     await sandbox.warmUp()
     const running = sandbox.run('await hang()', { functions })
     const queued = sandbox.run('1', { functions })
-    await sleep(100)
+    await vi.waitFor(() => expect(signals).toHaveLength(1))
     sandbox.close()
     expect(await running).toMatchObject({ ok: false, error: { message: 'The sandbox was closed.' } })
     await expect(queued).rejects.toThrow('The sandbox is closed.')

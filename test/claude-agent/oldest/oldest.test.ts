@@ -1,0 +1,10 @@
+import { afterAll, expect } from 'vitest'
+import { hostSuite } from '../../../packages/foldout/src/entries/testing-suites.ts'
+import { importSdk, installSdk, runningExecutables } from '../harness.ts'
+import { createHostAgent, skips } from '../host.ts'
+
+installSdk(import.meta.dirname)
+const sdk = await importSdk(import.meta.dirname)
+afterAll(() => expect(runningExecutables()).toEqual([]))
+
+hostSuite('Claude Agent SDK 0.3.325', { ownTools: [], skips, create: (setup) => createHostAgent(sdk, setup) })
