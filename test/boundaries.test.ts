@@ -85,6 +85,13 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     host: ['contract'],
     '.': ['contract', 'host'],
   },
+  'foldout/src/prompt': {
+    definition: [],
+    overrides: ['definition'],
+    render: ['definition', 'overrides'],
+    '.': ['definition', 'overrides', 'render'],
+    'override-store': ['definition', 'overrides', '.'],
+  },
   'foldout/src/mcp': {
     '.': [],
     protocol: ['.'],

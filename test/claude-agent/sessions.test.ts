@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claudeAgent, type ClaudeAgentSdk } from '../../packages/foldout/src/entries/claude-agent.ts'
 import type { Message } from '../../packages/foldout/src/adapters/contract.ts'
-import { outputSpec } from '../../packages/foldout/src/prompt/output.ts'
+import { outputSpec } from '../../packages/foldout/src/prompt/definition/output.ts'
 import { createEvaluation, importSdk, installSdk, startProvider, type Provider } from './harness.ts'
 
 let sdk: ClaudeAgentSdk

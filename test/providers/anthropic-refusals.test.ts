@@ -8,7 +8,7 @@ import {
 } from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
 import type { Message, ModelEvent, ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
 import type { JsonSchema } from '../../packages/foldout/src/core/schema/schema.ts'
-import { outputSpec } from '../../packages/foldout/src/prompt/output.ts'
+import { outputSpec } from '../../packages/foldout/src/prompt/definition/output.ts'
 import { startStrictServer, type Block, type Refusal, type Reply, type StrictServer } from './anthropic-server.ts'
 
 let server: StrictServer | undefined

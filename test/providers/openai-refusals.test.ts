@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message, ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
 import { conversation, tool, warnings } from '../../packages/foldout/src/adapters/openai/conversation.fixtures.ts'
 import { openai, openaiCompatible } from '../../packages/foldout/src/entries/openai.ts'
-import { outputSpec } from '../../packages/foldout/src/prompt/output.ts'
+import { outputSpec } from '../../packages/foldout/src/prompt/definition/output.ts'
 import type { AnyTool } from '../../packages/foldout/src/tools/tool.ts'
 import {
   onFormatBesideTools,

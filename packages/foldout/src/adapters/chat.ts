@@ -2,7 +2,7 @@ import { dropUndefined } from '../core/json/json.ts'
 import { untilAborted } from '../core/abort.ts'
 import { checkNumber } from '../core/check-number.ts'
 import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
-import type { OutputSpec } from '../prompt/output.ts'
+import type { OutputSpec } from '../prompt/definition/output.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import {
   NO_USAGE,

@@ -1,6 +1,6 @@
 import type { Json } from '../core/json/json.ts'
 import type { PromptCache } from '../core/price/prompt-cache.ts'
-import type { OutputSpec } from '../prompt/output.ts'
+import type { OutputSpec } from '../prompt/definition/output.ts'
 import type { ToolImage } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import type { Usage } from './usage/usage.ts'

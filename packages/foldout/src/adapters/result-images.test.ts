@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runAgent } from '../agent/run-agent.ts'
 import { definePrompt } from '../prompt/prompt.ts'
-import { defineSection } from '../prompt/section.ts'
+import { defineSection } from '../prompt/definition/section.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'

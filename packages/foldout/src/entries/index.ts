@@ -21,7 +21,7 @@ export {
   type SectionOptions,
   type Selector,
   type SelectorContext,
-} from '../prompt/section.ts'
+} from '../prompt/definition/section.ts'
 export {
   definePrompt,
   type AnyPrompt,
@@ -31,7 +31,7 @@ export {
   type RenderOptions,
 } from '../prompt/prompt.ts'
 export type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
-export { parseOutput } from '../prompt/output.ts'
+export { parseOutput } from '../prompt/definition/output.ts'
 export { createCachedCounter, estimatedTokens, type TokenCount, type TokenCounter } from '../core/tokens/tokens.ts'
 
 // Tools
@@ -72,4 +72,4 @@ export type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/cont
 export { FoldoutError, PromptRenderError, PromptValidationError, type ErrorCode } from '../core/errors.ts'
 export { AdapterError } from '../adapters/adapter-error.ts'
 export { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, getRunState } from '../agent/errors.ts'
-export { OutputParseError } from '../prompt/output.ts'
+export { OutputParseError } from '../prompt/definition/output.ts'

@@ -7,8 +7,8 @@
 export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
 export { retryIfInUse } from '../core/in-use.ts'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
-export { withLock, type HeldLock } from '../prompt/overrides/lock.ts'
-export type { SectionEdit, ToolEdit } from '../prompt/overrides/edit.ts'
+export { withLock, type HeldLock } from '../prompt/override-store/lock.ts'
+export type { SectionEdit, ToolEdit } from '../prompt/override-store/edit.ts'
 export {
   createOverrideStore,
   type OverrideDeletion,
@@ -18,6 +18,6 @@ export {
   type OverrideTag,
   type ResolvedOverrides,
   type SeededOverrides,
-} from '../prompt/overrides/store.ts'
+} from '../prompt/override-store/store.ts'
 export { recordRun, type RecordRunOptions, type RunLine, type RunRecorder } from '../telemetry/record-run.ts'
 export { readRecordingFile, createFileRecorder, type FileRecorder } from '../telemetry/record-file.ts'

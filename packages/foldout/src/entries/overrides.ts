@@ -5,5 +5,5 @@
  */
 
 export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from '../prompt/overrides/descriptor.ts'
-export { findIgnoredOverrides, sourceOverrides } from '../prompt/overrides/editing.ts'
+export { findIgnoredOverrides, sourceOverrides } from '../prompt/override-store/editing.ts'
 export type { IgnoredOverride, PromptOverrides, SectionOverride, ToolOverride } from '../prompt/overrides/overrides.ts'

@@ -14,13 +14,13 @@ export type {
   UnknownPlaceholder,
   UnprintablePlaceholder,
 } from '../core/template.ts'
-export type { AnyValues, RenderedBody, ToolsOnDemand } from '../prompt/section.ts'
+export type { AnyValues, RenderedBody, ToolsOnDemand } from '../prompt/definition/section.ts'
 export type { ConflictingValue } from '../prompt/prompt.ts'
 export type { FoldPrice } from '../core/price/fold.ts'
-export type { AutoTrace } from '../prompt/auto-fold.ts'
-export type { BudgetTrace, TokenBudget } from '../prompt/budget.ts'
-export type { OutputParseErrorKind, OutputSpec, OutputValue } from '../prompt/output.ts'
-export type { Heading, HeadingParts } from '../prompt/render/registry.ts'
+export type { AutoTrace } from '../prompt/render/auto-fold.ts'
+export type { BudgetTrace, TokenBudget } from '../prompt/render/budget.ts'
+export type { OutputParseErrorKind, OutputSpec, OutputValue } from '../prompt/definition/output.ts'
+export type { Heading, HeadingParts } from '../prompt/definition/registry.ts'
 export type { RenderedNode } from '../prompt/render/node.ts'
 export type { IgnoredVisibility, TraceEntry } from '../prompt/render/rendered-prompt.ts'
 export type { ExecuteOptions } from '../tools/execute.ts'

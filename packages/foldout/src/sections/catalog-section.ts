@@ -5,7 +5,7 @@ import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposure.t
 import type { CatalogEntry } from '../catalog/tool.ts'
 import { isUnknown } from '../catalog/unknown-tool.ts'
 import { createUncheckedSchema } from '../core/schema/schema.ts'
-import { defineSection, type Section } from '../prompt/section.ts'
+import { defineSection, type Section } from '../prompt/definition/section.ts'
 import { getSessionIdentity } from '../session/live-session.ts'
 import type { SessionReader } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { filesSection } from './files-section.ts'
 import { definePrompt } from '../prompt/prompt.ts'
-import type { KeysOf } from '../prompt/section.ts'
+import type { KeysOf } from '../prompt/definition/section.ts'
 
 describe('filesSection', () => {
   it('R19 tells the model how to use the files, and offers the tools', () => {

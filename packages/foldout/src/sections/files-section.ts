@@ -1,5 +1,5 @@
 import { fileTools, type FileToolsOptions } from '../tools/files/file-tools.ts'
-import { defineSection, type Section } from '../prompt/section.ts'
+import { defineSection, type Section } from '../prompt/definition/section.ts'
 
 /**
  * Options of {@link filesSection}.

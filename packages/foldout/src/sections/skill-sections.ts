@@ -1,6 +1,6 @@
 import { FoldoutError } from '../core/errors.ts'
 import { escapeTemplate } from '../core/template.ts'
-import { defineSection, type AnySection, type Section } from '../prompt/section.ts'
+import { defineSection, type AnySection, type Section } from '../prompt/definition/section.ts'
 import type { FileEntry, Filesystem } from '../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILE_BYTES, MAX_SKILL_FILES } from './limits.ts'
 import { readSkill } from './skill.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openSections } from '../disclosure/strategies/open-sections.ts'
 import { definePrompt } from '../prompt/prompt.ts'
-import { defineSection } from '../prompt/section.ts'
+import { defineSection } from '../prompt/definition/section.ts'
 import { measurePrompt } from './section-costs.ts'
 
 const words = {

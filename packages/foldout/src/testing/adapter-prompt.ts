@@ -1,5 +1,5 @@
 import { definePrompt } from '../prompt/prompt.ts'
-import { defineSection } from '../prompt/section.ts'
+import { defineSection } from '../prompt/definition/section.ts'
 import { fail, ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 

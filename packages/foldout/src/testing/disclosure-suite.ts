@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import { definePrompt } from '../prompt/prompt.ts'
-import { defineSection } from '../prompt/section.ts'
+import { defineSection } from '../prompt/definition/section.ts'
 import { createSession, type Session } from '../session/session.ts'
 import { defineSlice } from '../session/slice.ts'
 import { visibility } from '../session/visibility.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { definePrompt, type BoundPrompt } from '../prompt/prompt.ts'
-import { defineSection, type AnySection, type AnyValues } from '../prompt/section.ts'
+import { defineSection, type AnySection, type AnyValues } from '../prompt/definition/section.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 

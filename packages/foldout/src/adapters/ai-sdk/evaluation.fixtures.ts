@@ -1,4 +1,4 @@
-import type { OutputSpec } from '../../prompt/output.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import { createSession } from '../../session/session.ts'
 import { executeTool } from '../../tools/execute.ts'
 import type { AnyTool } from '../../tools/tool.ts'

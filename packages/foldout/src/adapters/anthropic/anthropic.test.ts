@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { outputSpec } from '../../prompt/output.ts'
+import { outputSpec } from '../../prompt/definition/output.ts'
 import type { ModelEvent } from '../contract.ts'
 import {
   ask,

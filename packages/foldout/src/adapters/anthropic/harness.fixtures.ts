@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { LLMock, type FixtureResponse } from '@copilotkit/aimock'
-import type { OutputSpec } from '../../prompt/output.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
 import type { EvaluationResult, Message, ModelEvent, ProviderAdapter, ToolCall } from '../contract.ts'

@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
-import type { OutputSpec } from '../../prompt/output.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { ChatRequest } from '../chat.ts'
 import { getAddedTools } from '../tool-calls.ts'
 import type { AnthropicOptions } from './anthropic.ts'

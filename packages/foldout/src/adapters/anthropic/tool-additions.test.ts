@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { outputSpec } from '../../prompt/output.ts'
+import { outputSpec } from '../../prompt/definition/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { Message, ModelEvent, ToolCall } from '../contract.ts'
 import {

@@ -1,4 +1,4 @@
-import type { OutputSpec } from '../../prompt/output.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { AssistantMessage } from '../contract.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 

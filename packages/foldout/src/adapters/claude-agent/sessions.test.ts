@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { claudeAgent } from '../../entries/claude-agent.ts'
-import { outputSpec } from '../../prompt/output.ts'
+import { outputSpec } from '../../prompt/definition/output.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool } from '../../tools/tool.ts'
 import type { Message } from '../contract.ts'

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { outputSpec } from '../../prompt/output.ts'
+import { outputSpec } from '../../prompt/definition/output.ts'
 import type { ProviderAdapter } from '../contract.ts'
 import { conversation, results, shownText, tool, warnings } from './conversation.fixtures.ts'
 import { openai, openaiCompatible } from '../../entries/openai.ts'

@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { outputSpec } from '../../prompt/output.ts'
+import { outputSpec } from '../../prompt/definition/output.ts'
 import type { Message, ProviderAdapter } from '../contract.ts'
 import { conversation, results, shownText, tool, warnings } from './conversation.fixtures.ts'
 import { openai, type OpenAIOptions } from '../../entries/openai.ts'

@@ -11,7 +11,7 @@ import { createPartialJsonReader, type PartialJsonReader } from '../../core/json
 import { readMessage } from '../../adapters/read-reply.ts'
 import { NO_USAGE, addUsage, hasUsage, readUsage, subtractUsage } from '../../adapters/usage/usage.ts'
 import { withoutRefused } from '../../adapters/user-parts.ts'
-import type { OutputSpec } from '../../prompt/output.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AgentEvent } from '../events.ts'
 import { LimitReachedError } from '../errors.ts'

@@ -4,7 +4,7 @@ import type { AssistantMessage, EvaluationResult } from '../../adapters/contract
 import { readResult } from '../../adapters/read-reply.ts'
 import { untilAborted } from '../../core/abort.ts'
 import { applyOpening } from '../../disclosure/opening.ts'
-import { OutputParseError, type OutputSpec } from '../../prompt/output.ts'
+import { OutputParseError, type OutputSpec } from '../../prompt/definition/output.ts'
 import { LimitReachedError } from '../errors.ts'
 import { runRestarted } from '../events.ts'
 import { DEFAULT_MAX_EXPANSIONS, DEFAULT_MAX_REPAIRS, type StopReason } from '../limits.ts'

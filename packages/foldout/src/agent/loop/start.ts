@@ -2,11 +2,12 @@ import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson, notJson } from '../../core/json/json.ts'
 import type { PromptDescriptor } from '../../prompt/overrides/descriptor.ts'
 import type { PromptOverrides } from '../../prompt/overrides/overrides.ts'
-import { joinTexts, FOLDED, OPEN } from '../../prompt/render/frame.ts'
+import { joinTexts } from '../../prompt/render/frame.ts'
 import { getView, type RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { SectionsView } from '../../prompt/render/sections-view.ts'
 import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
 import type { ConversationStart, RunState, ShownSection } from './run-state.ts'
+import { FOLDED, OPEN } from '../../prompt/definition/registry.ts'
 
 /** Describes the start of a conversation, for later runs to compare. */
 export function describeStart(rendered: RenderedPrompt, overrides: PromptOverrides | undefined): ConversationStart {

@@ -2,8 +2,8 @@ import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson } from '../../core/json/json.ts'
 import type { Template } from '../../core/template.ts'
 import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
-import type { Registry } from '../render/registry.ts'
-import type { AnySection } from '../section.ts'
+import type { Registry } from '../definition/registry.ts'
+import type { AnySection } from '../definition/section.ts'
 
 /**
  * Hashes of a prompt's source texts. They reveal overrides that were written for an older text.

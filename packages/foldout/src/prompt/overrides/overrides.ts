@@ -3,7 +3,7 @@ import { parseTemplate, type Template } from '../../core/template.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { findTools, hashSection, hashTool } from './descriptor.ts'
-import { unknownPlaceholder, type Registry, type Slot } from '../render/registry.ts'
+import { unknownPlaceholder, type Registry, type Slot } from '../definition/registry.ts'
 
 /**
  * New texts for a section, written outside the source. Fields that are left out do not change.

@@ -1,9 +1,9 @@
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { MIN_SEARCHED_SECTIONS } from '../../disclosure/limits.ts'
-import { MAX_CONTENTS_TOKENS } from '../limits.ts'
-import { FOLDED, type Frame } from './frame.ts'
+import { MAX_CONTENTS_TOKENS } from '../definition/limits.ts'
+import type { Frame } from './frame.ts'
 import { ListedNode, type RenderedNode } from './node.ts'
-import { getSlot, type Slot } from './registry.ts'
+import { getSlot, type Slot, FOLDED } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 
 /** The folded children of one open section. */

@@ -1,15 +1,7 @@
 import type { VisibilityOverrides } from '../../session/visibility.ts'
 import type { RenderedNode } from './node.ts'
-import type { SelectorContext } from '../section.ts'
-
-/**
- * How a slot is shown: absent (disabled, or inside a folded section), open, or folded. These are numbers, because each
- * frame has one for each slot.
- */
-export const ABSENT = 0
-export const OPEN = 1
-export const FOLDED = 2
-export type Shown = typeof ABSENT | typeof OPEN | typeof FOLDED
+import type { SelectorContext } from '../definition/section.ts'
+import { ABSENT, FOLDED, type Shown } from '../definition/registry.ts'
 
 export interface FrameParts {
   /** A {@link Shown} for each slot. */

@@ -1,7 +1,7 @@
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import type { Slot } from './registry.ts'
+import type { Slot } from '../definition/registry.ts'
 
 const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
 

@@ -4,13 +4,23 @@ import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
-import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } from './frame.ts'
+import { Frame, joinTexts, type SlotSource } from './frame.ts'
 import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
-import { findFullTemplate, getSlot, UNDECIDED, type Registry, type Slot } from './registry.ts'
+import {
+  findFullTemplate,
+  getSlot,
+  UNDECIDED,
+  type Registry,
+  type Slot,
+  FOLDED,
+  OPEN,
+  ABSENT,
+  type Shown,
+} from '../definition/registry.ts'
 import { callSelector, describeResult, wrongResult } from './selectors.ts'
-import type { SelectorContext } from '../section.ts'
-import type { BoundValues } from '../values.ts'
+import type { SelectorContext } from '../definition/section.ts'
+import type { BoundValues } from '../definition/values.ts'
 
 export interface RendererOptions {
   readonly registry: Registry

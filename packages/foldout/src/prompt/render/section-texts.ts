@@ -1,7 +1,7 @@
 import type { SectionText } from '../../find/section-text.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { Frame } from './frame.ts'
-import type { Slot } from './registry.ts'
+import type { Slot } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 
 /** A view of sections. */

@@ -2,7 +2,7 @@ import { getErrorMessage, isInstance, PromptRenderError } from '../../core/error
 import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
-import type { Slot } from './registry.ts'
+import type { Slot } from '../definition/registry.ts'
 
 /** The functions of a section that a render calls. */
 type SelectorName = 'enabled' | 'visibility' | 'render'

@@ -1,6 +1,6 @@
 import { chooseFolds } from '../../core/price/fold.ts'
 import { getRegistry } from '../../prompt/prompt.ts'
-import type { Slot } from '../../prompt/render/registry.ts'
+import type { Slot } from '../../prompt/definition/registry.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
 import { getCache } from '../simulate/cache.ts'

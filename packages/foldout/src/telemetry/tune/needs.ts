@@ -1,5 +1,5 @@
 import { getRegistry } from '../../prompt/prompt.ts'
-import type { Slot } from '../../prompt/render/registry.ts'
+import type { Slot } from '../../prompt/definition/registry.ts'
 import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
 
 /** Lets a run open the sections whose tools it calls, whatever is folded. What is open already costs nothing. */

@@ -1,9 +1,9 @@
-import { ignore } from '../core/promises.ts'
-import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
-import { describeIssues, issueKeys, type StandardSchemaV1 } from '../core/schema/schema.ts'
-import { isPrintable, getKind } from '../core/template.ts'
-import { joinWords, nameSome, nearest } from '../core/text.ts'
-import type { Registry, Slot } from './render/registry.ts'
+import { ignore } from '../../core/promises.ts'
+import { PromptRenderError, PromptValidationError } from '../../core/errors.ts'
+import { describeIssues, issueKeys, type StandardSchemaV1 } from '../../core/schema/schema.ts'
+import { isPrintable, getKind } from '../../core/template.ts'
+import { joinWords, nameSome, nearest } from '../../core/text.ts'
+import type { Registry, Slot } from './registry.ts'
 
 export type FlatValues = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { constants, realpathSync } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
-import { MAX_OVERRIDE_FILE_BYTES } from '../limits.ts'
+import { MAX_OVERRIDE_FILE_BYTES } from '../definition/limits.ts'
 import { getCode } from './lock.ts'
 
 /** Throws if the existing part of a file's folder is reached through a link that leads out of the root. */

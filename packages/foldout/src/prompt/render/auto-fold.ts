@@ -1,12 +1,12 @@
-import { chooseFolds, type Foldable, type FoldChoice, type FoldPrice, type FoldTerms } from '../core/price/fold.ts'
-import { USUAL_CACHE } from '../core/price/prompt-cache.ts'
-import { getAncestors } from '../core/text.ts'
-import type { SessionReader } from '../session/contract.ts'
-import type { VisibilityOverrides } from '../session/visibility.ts'
-import { toolTokens } from '../tools/tool.ts'
-import type { Frame } from './render/frame.ts'
-import { getSlot, type Slot } from './render/registry.ts'
-import type { Renderer } from './render/renderer.ts'
+import { chooseFolds, type Foldable, type FoldChoice, type FoldPrice, type FoldTerms } from '../../core/price/fold.ts'
+import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
+import { getAncestors } from '../../core/text.ts'
+import type { SessionReader } from '../../session/contract.ts'
+import type { VisibilityOverrides } from '../../session/visibility.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import type { Frame } from './frame.ts'
+import { getSlot, type Slot } from '../definition/registry.ts'
+import type { Renderer } from './renderer.ts'
 
 /**
  * Says whether a section with `visibility: 'auto'` was folded, and why.

@@ -1,5 +1,5 @@
-import { shorten } from '../core/text.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { shorten } from '../../core/text.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 import {
   describeShape,
   getBranchFields,
@@ -15,8 +15,8 @@ import {
   shapeBelow,
   takesOtherFields,
   type Shape,
-} from '../core/schema/shape.ts'
-import { issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
+} from '../../core/schema/shape.ts'
+import { issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../../core/schema/schema.ts'
 import { MAX_OUTPUT_PROBLEMS } from './limits.ts'
 
 export type ProblemKind = 'missing-field' | 'extra-field' | 'invalid-value'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createSession, definePrompt, defineSection, runAgent, type BoundPrompt } from '../entries/index.ts'
-import { visibility } from '../entries/session.ts'
-import { says, scriptedAdapter } from '../testing/scripted-adapter.ts'
+import { createSession, definePrompt, defineSection, runAgent, type BoundPrompt } from '../../entries/index.ts'
+import { visibility } from '../../entries/session.ts'
+import { says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')
 const section = (key: string, need: number | undefined, size = 300) =>

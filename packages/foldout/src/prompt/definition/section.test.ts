@@ -13,7 +13,7 @@ import {
   md,
   ok,
   type AnySection,
-} from '../entries/index.ts'
+} from '../../entries/index.ts'
 
 const prompt = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'prompt', sections })
 const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, execute: () => ok('done') })

@@ -1,7 +1,12 @@
 import { dropUndefined } from '../../core/json/json.ts'
 import { PromptValidationError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
-import { applyOverrides, type PromptOverrides, type SectionOverride, type ToolOverride } from './overrides.ts'
+import {
+  applyOverrides,
+  type PromptOverrides,
+  type SectionOverride,
+  type ToolOverride,
+} from '../overrides/overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import { sectionCheck, toolCheck } from './file.ts'

@@ -1,8 +1,8 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { parseTemplate } from '../../core/template.ts'
-import type { PromptDescriptor } from './descriptor.ts'
-import type { PromptOverrides, SectionOverride, ToolOverride } from './overrides.ts'
+import type { PromptDescriptor } from '../overrides/descriptor.ts'
+import type { PromptOverrides, SectionOverride, ToolOverride } from '../overrides/overrides.ts'
 
 /** Where the overrides of a prompt are stored. */
 export interface OverridePlace {

@@ -9,9 +9,9 @@ import {
   readSection,
   type AnySection,
   type TokenCounter,
-} from '../entries/index.ts'
-import { visibility } from '../entries/session.ts'
-import { getBound, shapes } from '../testing/sections.fixtures.ts'
+} from '../../entries/index.ts'
+import { visibility } from '../../entries/session.ts'
+import { getBound, shapes } from '../../testing/sections.fixtures.ts'
 
 /** One token per word, so figures can be checked by hand. */
 const words: TokenCounter = { name: 'words', exact: true, count: (text) => text.split(/\s+/).filter(Boolean).length }

@@ -1,11 +1,11 @@
-import { describeGiven } from '../core/check-number.ts'
-import { PromptValidationError } from '../core/errors.ts'
-import { isStandardSchema, type InputOf, type OutputOf, type StandardSchemaV1 } from '../core/schema/schema.ts'
-import { parseTemplate, type CheckedTemplate, type InferredParams, type Template } from '../core/template.ts'
-import { KEY_PATTERN } from '../core/text.ts'
-import type { SessionReader } from '../session/session.ts'
-import { isVisibility, type Visibility } from '../session/visibility.ts'
-import type { AnyTool } from '../tools/tool.ts'
+import { describeGiven } from '../../core/check-number.ts'
+import { PromptValidationError } from '../../core/errors.ts'
+import { isStandardSchema, type InputOf, type OutputOf, type StandardSchemaV1 } from '../../core/schema/schema.ts'
+import { parseTemplate, type CheckedTemplate, type InferredParams, type Template } from '../../core/template.ts'
+import { KEY_PATTERN } from '../../core/text.ts'
+import type { SessionReader } from '../../session/session.ts'
+import { isVisibility, type Visibility } from '../../session/visibility.ts'
+import type { AnyTool } from '../../tools/tool.ts'
 
 /**
  * The context that selectors and custom renderers receive along with the section's params.

@@ -1,8 +1,8 @@
-import { ignore } from '../core/promises.ts'
-import { FoldoutError, getErrorMessage, PromptValidationError } from '../core/errors.ts'
-import { findJson, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
-import { deepFreeze, isPlainObject } from '../core/json/json.ts'
-import { MAX_JSON_DEPTH } from '../core/json/limits.ts'
+import { ignore } from '../../core/promises.ts'
+import { FoldoutError, getErrorMessage, PromptValidationError } from '../../core/errors.ts'
+import { findJson, type BrokenJson, type FoundJson } from '../../core/json/json-in-text.ts'
+import { deepFreeze, isPlainObject } from '../../core/json/json.ts'
+import { MAX_JSON_DEPTH } from '../../core/json/limits.ts'
 import {
   describeShape,
   kindName,
@@ -11,7 +11,7 @@ import {
   rootShape,
   type JsonKind,
   type Shape,
-} from '../core/schema/shape.ts'
+} from '../../core/schema/shape.ts'
 import {
   fromJsonSchema,
   isStandardSchema,
@@ -21,7 +21,7 @@ import {
   type OutputOf,
   type StandardSchemaV1,
   type ToolSchema,
-} from '../core/schema/schema.ts'
+} from '../../core/schema/schema.ts'
 import { MAX_OUTPUT_CANDIDATES } from './limits.ts'
 import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } from './output-problems.ts'
 

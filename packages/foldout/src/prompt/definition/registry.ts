@@ -5,9 +5,8 @@ import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { MAX_SECTION_DEPTH } from '../limits.ts'
-import { FOLDED, OPEN, ABSENT } from './frame.ts'
-import type { AnySection } from '../section.ts'
+import { MAX_SECTION_DEPTH } from './limits.ts'
+import type { AnySection } from './section.ts'
 
 /** A section at its position in a prompt, with everything that follows from the definition alone. */
 export interface Slot {
@@ -299,3 +298,15 @@ export function unknownPlaceholder(
     { path, placeholder },
   )
 }
+
+/**
+ * How a slot is shown: absent (disabled, or inside a folded section), open, or folded. These are numbers, because each
+ * frame has one for each slot.
+ */
+export const ABSENT = 0
+
+export const OPEN = 1
+
+export const FOLDED = 2
+
+export type Shown = typeof ABSENT | typeof OPEN | typeof FOLDED

@@ -1,12 +1,12 @@
-import { describeGiven } from '../core/check-number.ts'
-import { FoldoutError, type ErrorCode } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
-import { getAncestors } from '../core/text.ts'
-import type { Visibility } from '../session/visibility.ts'
-import { toolTokens } from '../tools/tool.ts'
-import { OPEN } from './render/frame.ts'
-import type { SectionsView } from './render/sections-view.ts'
-import type { Slot } from './render/registry.ts'
+import { describeGiven } from '../../core/check-number.ts'
+import { FoldoutError, type ErrorCode } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { getAncestors } from '../../core/text.ts'
+import type { Visibility } from '../../session/visibility.ts'
+import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import type { Frame } from './frame.ts'
+import type { Renderer } from './renderer.ts'
+import { type Slot, OPEN } from '../definition/registry.ts'
 
 /**
  * The token budget of a prompt. Sections are folded, least important first, until the prompt fits.
@@ -63,11 +63,21 @@ interface Candidate {
   readonly saving: number
 }
 
+/** What a budget needs of a view: what it costs, and the same view with more sections folded. */
+export interface BudgetView<View> {
+  readonly renderer: Renderer
+  /** The frame before the budget folded anything. */
+  readonly whole: Frame
+  readonly frame: Frame
+  readonly tools: readonly AnyTool[]
+  withFrame(frame: Frame, trace: readonly BudgetTrace[]): View
+}
+
 /**
  * Folds sections until a prompt fits its budget: lowest priority first, and among equals the one that saves the most.
  * Sections that were requested in full stay open, and so do sections without a summary.
  */
-export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView {
+export function fitBudget<View extends BudgetView<View>>(view: View, budget: TokenBudget): View {
   const { whole, renderer } = view
   if (computeCost(view) <= budget.tokens) return view
   const trace: BudgetTrace[] = []
@@ -99,7 +109,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
   return view.withFrame(fitted.frame, trace)
 }
 
-function computeCost(view: SectionsView): number {
+function computeCost(view: BudgetView<unknown>): number {
   const { counter } = view.renderer.options
   return counter.count(view.frame.text()) + view.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
 }
@@ -111,7 +121,7 @@ function computeSavedBelow(path: string, folds: ReadonlyMap<string, number>): nu
 }
 
 /** The sections that can be folded, in folding order. */
-function candidatesIn(view: SectionsView): Candidate[] {
+function candidatesIn(view: BudgetView<unknown>): Candidate[] {
   const { renderer, whole } = view
   const { registry, counter } = renderer.options
   // Prefix sums over the slots make the cost of a subtree a difference.

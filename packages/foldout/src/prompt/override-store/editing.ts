@@ -1,13 +1,13 @@
 import { listFieldDescriptions } from '../../core/schema/schema.ts'
 import { toTemplateSource, type Template } from '../../core/template.ts'
-import { findTools, hashTool } from './descriptor.ts'
+import { findTools, hashTool } from '../overrides/descriptor.ts'
 import {
   applyOverrides,
   type IgnoredOverride,
   type PromptOverrides,
   type SectionOverride,
   type ToolOverride,
-} from './overrides.ts'
+} from '../overrides/overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 
 /**

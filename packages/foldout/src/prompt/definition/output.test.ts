@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { FoldoutError, PromptValidationError } from '../core/errors.ts'
-import { fromJsonSchema, type JsonSchema, type StandardSchemaV1, type ToolSchema } from '../core/schema/schema.ts'
+import { FoldoutError, PromptValidationError } from '../../core/errors.ts'
+import { fromJsonSchema, type JsonSchema, type StandardSchemaV1, type ToolSchema } from '../../core/schema/schema.ts'
 import { OutputParseError, outputSpec, parseOutput } from './output.ts'
-import { startCpuClock } from '../core/cpu.fixtures.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 /** The same output, defined in every supported way. */
 const REPORT: readonly (readonly [string, ToolSchema | JsonSchema])[] = [

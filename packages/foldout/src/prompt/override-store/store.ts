@@ -5,7 +5,12 @@ import { deepFreeze } from '../../core/json/json.ts'
 import { describeFields, type JsonSchema } from '../../core/schema/schema.ts'
 import { KEY_PATTERN } from '../../core/text.ts'
 import { sourceOverrides } from './editing.ts'
-import { applyOverrides, type IgnoredOverride, type PromptOverrides, type ToolOverride } from './overrides.ts'
+import {
+  applyOverrides,
+  type IgnoredOverride,
+  type PromptOverrides,
+  type ToolOverride,
+} from '../overrides/overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import { removeLeftOvers, replaceFile } from './atomic-file.ts'
 import { checkInside, readInside } from './confined-file.ts'
