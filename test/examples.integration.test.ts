@@ -10,20 +10,25 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/
 
 const HOSTS = ['own-loop', 'langchain', 'openai-agents', 'mastra', 'ai-sdk', 'ai-sdk-7', 'claude-agent']
 
-function run(file: string, ...args: readonly string[]): void {
+function run(file: string, ...args: readonly string[]): { readonly status: number | null; readonly output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file, ...args], {
     cwd: root,
     env,
     encoding: 'utf8',
   })
-  expect(status, `${stdout}\n${stderr}`).toBe(0)
-  expect(stdout.length).toBeGreaterThan(100)
+  return { status, output: `${stdout}\n${stderr}` }
 }
 
 describe('examples', () => {
-  it.each(examples)('%s runs offline and finds what it expects', (file) => run(join('examples', file)))
+  it.each(examples)('%s runs offline and finds what it expects', (file) => {
+    const { status, output } = run(join('examples', file))
+    expect(status, output).toBe(0)
+    expect(output.length).toBeGreaterThan(100)
+  })
 
-  it.each(HOSTS)('R73 the loop of %s runs offline and finds what it expects', { timeout: 300_000 }, (host) =>
-    run('examples/hosts/run.ts', host),
-  )
+  it.each(HOSTS)('R73 the loop of %s runs offline and finds what it expects', { timeout: 300_000 }, (host) => {
+    const { status, output } = run('examples/hosts/run.ts', host)
+    expect(status, output).toBe(0)
+    expect(output.length).toBeGreaterThan(100)
+  })
 })
