@@ -11,8 +11,17 @@ export interface ChartData {
   readonly chart: readonly ChartPoint[]
   readonly window?: number | undefined
   readonly words: ChartWords
+  /** The extent of another chart beside it: both have the same scales, so that they can be compared by eye. */
+  readonly beside?: ChartExtent | undefined
   /** Chooses the request of a point that is clicked. */
   onChoose?(request: number): void
+}
+
+interface ChartExtent {
+  /** The last point. */
+  readonly request: number
+  /** The highest value. */
+  readonly tokens: number
 }
 
 export interface ChartWords {
@@ -86,8 +95,13 @@ function describe(shown: ChartData): string {
   return `${mark.slice(0, 1).toUpperCase()}${mark.slice(1)} ${formatNumber(peak.context)} tokens at ${unit} ${formatNumber(peak.request)}; ${name} about ${formatNumber(most)}.`
 }
 
-function getHighest({ chart }: ChartData): number {
-  return Math.max(0, ...chart.map(({ context, everything }) => Math.max(context, everything)))
+function getHighest({ chart, beside }: ChartData): number {
+  return Math.max(getExtent(chart).tokens, beside?.tokens ?? 0)
+}
+
+export function getExtent(chart: readonly ChartPoint[]): ChartExtent {
+  const tokens = Math.max(0, ...chart.map(({ context, everything }) => Math.max(context, everything)))
+  return { request: chart.at(-1)?.request ?? 0, tokens }
 }
 
 function toData({ chart, words }: ChartData): uPlot.AlignedData {
@@ -122,8 +136,8 @@ function createOptions(
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: {
-      x: { time: false, range: [0.5, Math.max(1.5, (shown.chart.at(-1)?.request ?? 1) + 0.5)] },
-      y: { range: (_plot, _low, high) => [0, getTop(high, shown.window)] },
+      x: { time: false, range: [0.5, Math.max(1, getExtent(shown.chart).request, shown.beside?.request ?? 0) + 0.5] },
+      y: { range: (_plot, _low, high) => [0, getTop(Math.max(high, shown.beside?.tokens ?? 0), shown.window)] },
     },
     axes: [
       {

@@ -4,7 +4,8 @@ import { call, changes } from '../base/connection.ts'
 import { formatNumber, formatSeconds, formatShare, formatSigned, toLabel } from '../base/format.ts'
 import { Empty, Failure } from '../parts/notes.tsx'
 import { toHref } from '../base/route.ts'
-import { STATUS } from './run-detail.tsx'
+import { Chart, getExtent } from './chart.tsx'
+import { RUN_WORDS, STATUS } from './run-detail.tsx'
 import { getTitle } from './run-title.ts'
 import { Timeline } from './timeline.tsx'
 
@@ -63,6 +64,18 @@ export function Comparison({ ids }: { readonly ids: readonly [string, string] })
         </table>
       </section>
       <div class="beside">
+        {[a, b].map((view, i) => (
+          <section key={`context of ${view.id}`} class="pane" aria-label={`Context of ${getTitle(view)}`}>
+            <Chart
+              shown={{
+                chart: view.chart,
+                window: view.window,
+                words: RUN_WORDS,
+                beside: getExtent((i === 0 ? b : a).chart),
+              }}
+            />
+          </section>
+        ))}
         {[a, b].map((view) => (
           <section key={view.id} class="pane run-pane" aria-label={`Timeline of ${getTitle(view)}`}>
             <h2 class="pane-head">{getTitle(view)}</h2>

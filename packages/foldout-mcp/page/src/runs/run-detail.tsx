@@ -21,7 +21,7 @@ export const STATUS: Readonly<Record<RunStatus, string>> = {
   unfinished: '',
 }
 
-const WORDS: ChartWords = {
+export const RUN_WORDS: ChartWords = {
   now: 'context',
   cached: 'of it cached',
   everything: 'with everything open',
@@ -66,7 +66,7 @@ export function RunDetail({ shown }: { readonly shown: RunView }) {
         <p class="note">{formatCount(shown.skipped, 'line')} of the recording could not be read.</p>
       )}
       <section class="pane chart-pane" aria-label="Context over the run">
-        <Chart shown={{ chart: shown.chart, window: shown.window, words: WORDS, onChoose: askAbout }} />
+        <Chart shown={{ chart: shown.chart, window: shown.window, words: RUN_WORDS, onChoose: askAbout }} />
       </section>
       <section class="pane run-pane" aria-label="What happened">
         <Tabs

@@ -126,7 +126,7 @@ describe('R52: many changes in JSON', () => {
       )
       const entries = Object.entries(servers).map(([name, value]) => ({ name, value }))
       const times = Array.from({ length: 3 }, () => {
-        const start = performance.now()
+        const start = process.cpuUsage()
         const text = applyChanges(format, '{}', { path }, entries)
         applyChanges(
           format,
@@ -134,9 +134,9 @@ describe('R52: many changes in JSON', () => {
           { path },
           entries.map(({ name }) => ({ name, value: undefined })),
         )
-        return performance.now() - start
+        return process.cpuUsage(start).user
       })
-      return Math.min(...times)
+      return Math.max(1, Math.min(...times))
     }
     measure(2_000)
     // One change after the other would take 1,600 times as long.
