@@ -1,10 +1,23 @@
 import type { CallResult } from './tool.ts'
 
-/** Not a field of the results, which are compared and passed on as they are. */
-const found = new WeakSet<CallResult>()
+/**
+ * The tool that a model wanted to run, as it wrote it.
+ *
+ * @example
+ * const missing: MissingTool = { name: 'send_mail', arguments: { to: 'ada@example.com' }, isPart: false }
+ */
+export interface MissingTool {
+  readonly name: string
+  readonly arguments: unknown
+  /** Whether the result also says other things: a program may have called several tools. */
+  readonly isPart: boolean
+}
 
-export function markFoundNothing(result: CallResult): CallResult {
-  found.add(result)
+/** Not a field of the results, which are compared and passed on as they are. */
+const found = new WeakMap<CallResult, MissingTool | undefined>()
+
+export function markFoundNothing(result: CallResult, missing?: MissingTool): CallResult {
+  found.set(result, missing)
   return result
 }
 
@@ -19,4 +32,16 @@ export function markFoundNothing(result: CallResult): CallResult {
  */
 export function hasFoundNothing(result: CallResult): boolean {
   return found.has(result)
+}
+
+/**
+ * The tool that a call named and that does not exist, whichever meta tool it went through. Undefined for every other result.
+ *
+ * @example
+ * ```ts
+ * getMissingTool({ content: [{ type: 'text', text: 'Sent.' }] }) // => undefined
+ * ```
+ */
+export function getMissingTool(result: CallResult): MissingTool | undefined {
+  return found.get(result)
 }

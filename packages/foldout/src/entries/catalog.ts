@@ -9,7 +9,7 @@ export type { Approval, ApprovalOptions } from '../catalog/approval.ts'
 export type { Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
 export { listModelNames } from '../catalog/names.ts'
 export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
-export { hasFoundNothing } from '../catalog/found-nothing.ts'
+export { getMissingTool, hasFoundNothing, type MissingTool } from '../catalog/found-nothing.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
 export {
   createExposureMemory,

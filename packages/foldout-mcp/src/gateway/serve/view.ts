@@ -22,6 +22,7 @@ import { createGuard, toWho, type Guard } from '../policy/guard.ts'
 import type { Policy } from '../policy/policy.ts'
 import { NOBODY, type Who } from '../policy/rules/rules.ts'
 import type { GatewayServer } from '../servers/server.ts'
+import type { ServerTool } from '../servers/server-tool.ts'
 import type { ViewResults } from '../results/results.ts'
 import type { ConnectedClient } from '../upstreams/asking/outside.ts'
 import { toClient, type OnTraffic } from '../traffic/traffic.ts'
@@ -253,24 +254,23 @@ class ServedView implements View {
   }
 
   /** Finds the denied tool that a client calls by this name, as `server/tool`. */
-  #findDenied(wanted: unknown, who: Who): string | undefined {
+  #findDenied(wanted: string, who: Who): string | undefined {
+    const isMeant = createNameFilter(wanted)
     for (const server of this.#options.getServers()) {
       const { name } = server
-      const tool = selectTools(this.#settings.preset, server).find(
-        ({ shown }) => shown.name === wanted || `${name}/${shown.name}` === wanted,
-      )
-      if (tool && this.#guard.denies(name, tool, who)) return `${name}/${tool.shown.name}`
+      const tools = selectTools(this.#settings.preset, server)
+      const denied = tools.find((tool) => isMeant(name, tool) && this.#guard.denies(name, tool, who))
+      if (denied) return `${name}/${denied.shown.name}`
     }
     return undefined
   }
 
-  #findHeld(wanted: unknown, who: Who): string | undefined {
+  #findHeld(wanted: string, who: Who): string | undefined {
+    const isMeant = createNameFilter(wanted)
     for (const server of this.#options.getServers()) {
       const { name } = server
       const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.listHeld()), who)
-      const tool = held.find(({ shown }) =>
-        [shown.name, `${name}/${shown.name}`, ...listModelNames(name, shown.name)].some((known) => known === wanted),
-      )
+      const tool = held.find((one) => isMeant(name, one))
       if (tool) return `${name}/${tool.shown.name}`
     }
     return undefined
@@ -340,6 +340,23 @@ function listFailed(servers: readonly GatewayServer[], starting: readonly string
   return servers
     .filter(({ name, snapshot }) => !snapshot && !starting.includes(name))
     .map(({ name, state }) => ({ name, needsSignIn: state.type === 'failed' && state.needsSignIn === true }))
+}
+
+/** Says which tools a client may mean by a name. As for the tools that it may call, case and separators do not matter. */
+function createNameFilter(wanted: string): (server: string, tool: ServerTool) => boolean {
+  const loose = toLooseName(wanted)
+  return (server, { shown: { name } }) =>
+    [name, `${server}/${name}`, ...listModelNames(server, name)].some((known) => toLooseName(known) === loose)
+}
+
+/** No tool has a longer name, and clients may send any. */
+const MAX_COMPARED = 600
+
+function toLooseName(name: string): string {
+  return name
+    .slice(0, MAX_COMPARED)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
 function getPages({ tools }: GatewayServer): ReadonlySet<string> {

@@ -121,7 +121,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   if (through !== undefined && isMetaToolName(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
-  if (isUnknown(found)) return answerUnknown(catalog, found, { hint, signal: context.signal })
+  if (isUnknown(found)) return answerUnknown(catalog, found, { hint, signal: context.signal, arguments: run.args })
   if (through !== undefined && !isForModels(found))
     return createErrorResult(`Tool '${found.name}' is only for the pages of its server. Use another tool.`)
   if (through !== undefined && beside) return createErrorResult(describeBeside(through, beside))
@@ -150,22 +150,30 @@ const MOST_MEANT = 3
 /** Others are named if they score at least this share of the best. */
 const NEAREST_SHARE = 0.6
 
+interface UnknownContext {
+  readonly hint?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** As the model wrote them. */
+  readonly arguments?: unknown
+}
+
 /** Answers a call of an unknown name. If no name is spelled like it, the answer names the tools that come nearest in meaning. */
 export async function answerUnknown(
   catalog: Catalog,
   found: UnknownTool,
-  { hint, signal }: { readonly hint?: string | undefined; readonly signal?: AbortSignal | undefined },
+  { hint, signal, arguments: args }: UnknownContext,
 ): Promise<CallResult> {
+  const missing = { name: found.unknown, arguments: args, isPart: false }
   const words = found.unknown.replaceAll(getOthers(), ' ').trim()
   if (found.isAmbiguous || found.near.length > 0 || words === '')
-    return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)))
+    return markFoundNothing(createErrorResult(describeUnknownTool(found, hint)), missing)
   const searching = untilAborted(signal, () => catalog.search(words, { limit: MOST_MEANT }))
   const outcome = await ignore(searching, 'the name is unknown whether or not a search fails')
   const hits = outcome?.fit === 'good' ? outcome.hits : []
   const least = NEAREST_SHARE * (hits[0]?.score ?? 0)
   const near = hits.filter(({ score }) => score >= least).map(({ tool }) => tool.name)
   signal?.throwIfAborted()
-  return markFoundNothing(createErrorResult(describeUnknownTool({ ...found, near }, hint)))
+  return markFoundNothing(createErrorResult(describeUnknownTool({ ...found, near }, hint)), missing)
 }
 
 function describeBeside(through: string, beside: readonly string[]): string {

@@ -1,6 +1,6 @@
-import { hasFoundNothing, type CallResult } from 'foldout/catalog'
+import { getMissingTool, hasFoundNothing, type CallResult } from 'foldout/catalog'
 import { showInvisible } from '../../../shared/visible.ts'
-import { findTarget, readSearch, readWanted, type FailedServer, type RequestStage } from './request.ts'
+import { findTarget, readSearch, type FailedServer, type RequestStage } from './request.ts'
 
 /**
  * Waits a while for servers that are still starting before a search, because they may have the tool. If they need longer, the answer
@@ -13,8 +13,9 @@ export const awaitServers: RequestStage = async (request, next) => {
   if (isAwaited) await servers.untilStarted()
   const result = await next(request)
   const hasNothing = hasFoundNothing(result)
-  const held = hasNothing ? servers.findHeld(readWanted(request).name, request.context.client) : undefined
-  if (held !== undefined) return describeHeld(held)
+  const missing = getMissingTool(result)
+  const held = missing && servers.findHeld(missing.name, request.context.client)
+  if (held !== undefined) return missing?.isPart ? addNotes(result, [formatHeld(held)]) : createHeldResult(held)
   const starting = isAwaited ? servers.listStarting() : []
   const failed = hasNothing ? servers.listFailed(request.context.client) : []
   const query = readSearch(request)
@@ -27,9 +28,12 @@ export const awaitServers: RequestStage = async (request, next) => {
   return notes.length === 0 ? result : addNotes(result, notes)
 }
 
-function describeHeld(tool: string): CallResult {
-  const text = `Tool '${showInvisible(tool)}' was not run: its definition is new or has changed, and waits for the user's approval. Ask the user to run "foldout pins".`
-  return { content: [{ type: 'text', text }], isError: true }
+function createHeldResult(tool: string): CallResult {
+  return { content: [{ type: 'text', text: formatHeld(tool) }], isError: true }
+}
+
+function formatHeld(tool: string): string {
+  return `Tool '${showInvisible(tool)}' was not run: its definition is new or has changed, and waits for the user's approval. Ask the user to run "foldout pins".`
 }
 
 /** Shorter words say little about a tool. */

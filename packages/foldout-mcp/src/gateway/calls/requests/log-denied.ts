@@ -1,7 +1,8 @@
-import type { CallResult } from 'foldout/catalog'
+import { getMissingTool, type CallResult } from 'foldout/catalog'
+import { isObject, type JsonObject } from '../../../shared/fields.ts'
 import type { AuditLog } from '../../policy/audit/audit.ts'
 import { describeClient, measureResult } from '../stages/audit.ts'
-import { findTarget, readWanted, type NextRequest, type Request, type RequestStage } from './request.ts'
+import { type NextRequest, type Request, type RequestStage } from './request.ts'
 
 /** Logs calls of denied tools. A client does not have these tools, so its calls end before any tool can log them. */
 export const logDenied: RequestStage = (request, next) => {
@@ -13,19 +14,30 @@ export const logDenied: RequestStage = (request, next) => {
 async function logIfDenied(log: AuditLog, request: Request, next: NextRequest): Promise<CallResult> {
   const start = performance.now()
   const result = await next(request)
-  if (result.isError !== true || findTarget(request)) return result
+  const wanted = getMissingTool(result)
+  if (!wanted) return result
   const { scope, context } = request
-  const wanted = readWanted(request)
   const tool = scope.findDenied(wanted.name, context.client)
   if (tool === undefined) return result
   log.note({
     client: describeClient(context.client),
     preset: scope.preset,
     tool,
-    arguments: wanted.arguments,
+    arguments: readArguments(wanted.arguments),
     outcome: 'denied',
     durationMs: Math.round(performance.now() - start),
     bytes: measureResult(result),
   })
   return result
+}
+
+/** Models also write the arguments as a text of JSON. */
+function readArguments(given: unknown): JsonObject {
+  if (typeof given !== 'string') return isObject(given) ? given : {}
+  try {
+    const parsed: unknown = JSON.parse(given)
+    return isObject(parsed) ? parsed : {}
+  } catch {
+    return {}
+  }
 }

@@ -1,5 +1,5 @@
 import type { CallClient, CallContext, CallResult, EntryCall, ExposedCatalog } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject } from '../../../shared/fields.ts'
 import type { AuditLog } from '../../policy/audit/audit.ts'
 import type { ViewResults } from '../../results/results.ts'
 import type { OnTraffic } from '../../traffic/traffic.ts'
@@ -41,7 +41,7 @@ export interface UnavailableServers extends StartingServers {
   /** Those that do not start, of those that a client may use. */
   listFailed(client: CallClient | undefined): readonly FailedServer[]
   /** The tool that a client may use by this name once the user accepts its definition, as `server/tool`. */
-  findHeld(name: unknown, client: CallClient | undefined): string | undefined
+  findHeld(name: string, client: CallClient | undefined): string | undefined
   /** All such tools, as `server/tool`. */
   listHeld(client: CallClient | undefined): readonly string[]
 }
@@ -53,7 +53,7 @@ export interface RequestScope {
   /** The audit log of this moment, if there is one. */
   getAudit(): AuditLog | undefined
   /** The tool that is denied to a client and has this name, as `server/tool`. */
-  findDenied(name: unknown, client: CallClient | undefined): string | undefined
+  findDenied(name: string, client: CallClient | undefined): string | undefined
   readonly results: Pick<ViewResults, 'isFolding' | 'list' | 'read' | 'fold'>
   readonly servers: UnavailableServers
   /** The same client, with an id that no client of another preset has. */
@@ -74,21 +74,7 @@ export function readSearch(request: Request): string | undefined {
   const { exposed, name, arguments: args } = request
   const isMeta = exposed.list().some((listed) => listed.name === name)
   const query = isMeta && isObject(args) && !findTarget(request) ? args['query'] : undefined
-  return typeof query === 'string' ? query : undefined
-}
-
-/** Reads which tool a client wants to run, itself or through a meta tool, whether or not there is one. */
-export function readWanted({ exposed, name, arguments: args }: Request): {
-  readonly name: unknown
-  readonly arguments: JsonObject
-} {
-  const given = toObject(args)
-  const isMeta = exposed.list().some((listed) => listed.name === name)
-  if (!isMeta) return { name, arguments: given }
-  return { name: given['name'], arguments: toObject(given['arguments']) }
-}
-
-function toObject(value: unknown): JsonObject {
-  if (isObject(value)) return value
-  return {}
+  // Models also write a list of words.
+  const words = [query].flat().filter((word) => typeof word === 'string')
+  return words.length > 0 ? words.join(' ') : undefined
 }

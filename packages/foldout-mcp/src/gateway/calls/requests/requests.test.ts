@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createCatalog, hybrid, type CallResult, type CatalogEvent, type RawTool } from 'foldout/catalog'
+import {
+  createCatalog,
+  hybrid,
+  metaTool,
+  twoPhase,
+  type CallResult,
+  type CatalogEvent,
+  type RawTool,
+} from 'foldout/catalog'
+import { code } from 'foldout/code'
 import type { AuditedCall } from '../../policy/audit/audit.ts'
 import { Results } from '../../results/results.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
@@ -13,13 +22,13 @@ afterAll(() => results.close())
 
 const PAID: CallResult = { content: [{ type: 'text', text: 'Paid.' }] }
 
-function open(changes: Partial<RequestScope> = {}, call: RawTool['call'] = async () => PAID) {
+function open(changes: Partial<RequestScope> = {}, call: RawTool['call'] = async () => PAID, exposure = hybrid()) {
   const limits = { getLimit: () => Infinity, getLeast: () => Infinity }
   const catalog = createCatalog([{ name: 'pay', description: 'Pays a bill.', source: 'bank', call }])
   const events: CatalogEvent[] = []
   catalog.subscribe((event) => events.push(event))
   const scope = createRequestScope(results.createView('', limits), changes)
-  const exposed = exposeThroughStages(hybrid(), scope).expose(catalog, { id: 'ada', takesListChanges: true })
+  const exposed = exposeThroughStages(exposure, scope).expose(catalog, { id: 'ada', takesListChanges: true })
   return { events, call: (name: string, args: object) => exposed.call(name, args, {}) }
 }
 
@@ -65,7 +74,10 @@ describe('a request', () => {
     await call('use_tool', { name: 'steal', arguments: { amount: 3 } })
     await call('use_tool', { name: 'unknown' })
     await call('use_tool', { name: 'pay' })
-    expect(audited).toMatchObject([{ tool: 'bank/steal', outcome: 'denied', arguments: { amount: 3 } }])
+    await call('use_tool', { tool_name: 'steal', arguments: '{"amount":4}' })
+    await call('steal', { amount: 5 })
+    const denied = { tool: 'bank/steal', outcome: 'denied' }
+    expect(audited).toMatchObject([3, 4, 5].map((amount) => ({ ...denied, arguments: { amount } })))
   })
 
   it('waits for servers that start, and names those that are late or broken if nothing is found', async () => {
@@ -86,7 +98,30 @@ describe('a request', () => {
   })
 
   it('for a held tool says what the user can do', async () => {
-    const { call } = open(unavailable({ findHeld: (name) => (name === 'steal' ? 'bank/steal' : undefined) }))
-    expect(readText(await call('use_tool', { name: 'steal' }))).toContain("waits for the user's approval")
+    const changes = unavailable({
+      findHeld: (name) => (/steal/.test(name) ? 'bank/steal' : undefined),
+      listHeld: () => ['bank/steal'],
+    })
+    const HELD = "Tool 'bank/steal' was not run: its definition is new or has changed"
+    for (const [exposure, name, args] of [
+      [hybrid(), 'steal', {}],
+      [hybrid(), 'use_tool', { name: 'steal' }],
+      [hybrid(), 'use_tool', { tool: 'steal' }],
+      [metaTool(), 'discover_and_use_tool', { action: 'execute', tool_name: 'steal', tool_args: {} }],
+      [twoPhase(), 'get_tool_definition', { name: 'steal' }],
+    ] as const)
+      expect(readText(await open(changes, undefined, exposure).call(name, args))).toContain(HELD)
+    const program = await open(changes, undefined, code()).call('run_code', { code: 'await bank.steal({})' })
+    expect(program.content.map((part) => part['text'])).toEqual([
+      expect.stringContaining('There is no function bank.steal.'),
+      expect.stringContaining(HELD),
+    ])
+    for (const [exposure, name, query] of [
+      [hybrid(), 'search_tools', ['steal', 'money']],
+      [code(), 'look_up_tools', 'steal money'],
+    ] as const)
+      expect((await open(changes, undefined, exposure).call(name, { query })).content.at(-1)?.['text']).toContain(
+        "wait for the user's approval: bank/steal",
+      )
   })
 })

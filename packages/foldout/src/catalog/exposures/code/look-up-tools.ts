@@ -1,10 +1,17 @@
 import { untilAborted } from '../../../core/abort.ts'
 import { nearest, nameSome, shorten } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
+import { markFoundNothing } from '../../found-nothing.ts'
 import { isUnknown } from '../../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import { estimateGivenTokens, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
-import { formatAlsoNear, formatCutQuery, formatGuesses, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
+import {
+  formatAlsoNear,
+  formatCutQuery,
+  formatGuesses,
+  formatSearchAnswer,
+  formatUnanswered,
+} from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
 import { MAX_QUERY_CHARACTERS } from '../../search/limits.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
@@ -61,7 +68,7 @@ async function search({ catalog, client }: MetaScope, query: string, request: nu
       ? formatSearchAnswer(catalog, { query, outcome, detail: 'names' }).text
       : [
           ...formatCutQuery(outcome),
-          ...(outcome.fit === 'weak' ? [formatGuesses(query)] : []),
+          ...(outcome.fit === 'weak' ? [formatGuesses(query)] : formatUnanswered(outcome)),
           formatHits(folder, hits, outcome.alsoNear),
         ].join('\n')
   catalog.report({
@@ -72,7 +79,8 @@ async function search({ catalog, client }: MetaScope, query: string, request: nu
     tokens: estimateGivenTokens(query) + estimatedTokens.count(text),
     request,
   })
-  return createTextResult(text)
+  const result = createTextResult(text)
+  return hits.length === 0 ? markFoundNothing(result) : result
 }
 
 /** Formats declarations as long as they fit, and only the paths of the others. */

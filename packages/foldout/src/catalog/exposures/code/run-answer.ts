@@ -1,4 +1,5 @@
 import { nearest } from '../../../core/text.ts'
+import { markFoundNothing } from '../../found-nothing.ts'
 import type { ToolContent, CallResult } from '../../tool.ts'
 import type { Attachments } from './attachments.ts'
 import { ALL_TOOLS, type FunctionFolder } from './function-folder.ts'
@@ -19,17 +20,20 @@ export function formatRun({ run, source, folder, attachments }: RunAnswerOptions
     ...logs.map(({ level, text }) => (level === 'warn' || level === 'error' ? `[${level}] ${text}` : text)),
     ...formatValue(run),
   ]
+  const hint = error && findHint(error, findLine(error, source) ?? '', folder)
   const lines = [
     ...output,
     ...(missingCharacters > 0
       ? [`(${missingCharacters.toLocaleString('en')} more characters were left out. Log and return less.)`]
       : []),
-    ...(error ? formatError(error, source, folder) : []),
+    ...(error ? formatError(error, source, hint) : []),
     ...formatCalls(run),
   ]
   if (lines.length === 0) lines.push('Done. The program returned nothing and logged nothing.')
   const text: ToolContent = { type: 'text', text: lines.join('\n') }
-  return { content: [text, ...attachments.findNamed(output.join('\n'))], ...(ok ? {} : { isError: true }) }
+  const result = { content: [text, ...attachments.findNamed(output.join('\n'))], ...(ok ? {} : { isError: true }) }
+  if (hint?.missing === undefined) return result
+  return markFoundNothing(result, { name: hint.missing, arguments: {}, isPart: true })
 }
 
 function formatValue({ value, valueStart, logs }: SandboxRun): readonly string[] {
@@ -45,28 +49,38 @@ function toText(value: SandboxRun['value']): string | undefined {
 /** How much of a line of the program is shown, in characters. */
 const MAX_LINE = 120
 
-function formatError(error: ProgramError, source: string, folder: FunctionFolder): readonly string[] {
+function findLine({ line }: ProgramError, source: string): string | undefined {
+  return line === undefined ? undefined : source.split('\n')[line - 1]?.trim().slice(0, MAX_LINE)
+}
+
+function formatError(error: ProgramError, source: string, hint: Hint | undefined): readonly string[] {
   const { name, message, line, column } = error
   const where = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`
-  const written = line === undefined ? undefined : source.split('\n')[line - 1]?.trim().slice(0, MAX_LINE)
-  const hint = findHint(error, written ?? '', folder)
-  return [`${name}: ${message}${where}`, ...(written ? [`  ${line} | ${written}`] : []), ...(hint ? [hint] : [])]
+  const written = findLine(error, source)
+  return [`${name}: ${message}${where}`, ...(written ? [`  ${line} | ${written}`] : []), ...(hint ? [hint.text] : [])]
 }
 
 const MOST_MEANT = 3
 
 const MEMBER = /([\p{L}_$][\p{L}\p{N}_$]*)(?:\.([\p{L}_$][\p{L}\p{N}_$]*)|\[['"]([^'"]+)['"]\])/gu
 
+interface Hint {
+  readonly text: string
+  /** The function that does not exist. */
+  readonly missing?: string
+}
+
 /** Suggests the function that a line probably means. The engine only says that something is not a function. */
-function findHint({ name, message }: ProgramError, line: string, folder: FunctionFolder): string | undefined {
+function findHint({ name, message }: ProgramError, line: string, folder: FunctionFolder): Hint | undefined {
   const missing = name === 'ReferenceError' ? /^'?([^' ]+)'? is not defined/.exec(message)?.[1] : undefined
   if (missing !== undefined) {
     const meant = [...folder.functions.keys()].filter(
       (known) => known.endsWith(`.${missing}`) && !known.startsWith(`${ALL_TOOLS}.`),
     )
-    if (meant.length > 0) return `Tools are functions of their server: ${meant.slice(0, MOST_MEANT).join(', ')}.`
+    if (meant.length > 0)
+      return { text: `Tools are functions of their server: ${meant.slice(0, MOST_MEANT).join(', ')}.` }
     const [near] = nearest(missing, [...folder.servers.keys(), ALL_TOOLS], 1)
-    return near === undefined ? undefined : `There is no server '${missing}'. Nearest: ${near}.`
+    return near === undefined ? undefined : { text: `There is no server '${missing}'. Nearest: ${near}.` }
   }
   if (name !== 'TypeError') return undefined
   for (const [, server = '', plain, quoted] of line.matchAll(MEMBER)) {
@@ -74,7 +88,8 @@ function findHint({ name, message }: ProgramError, line: string, folder: Functio
     if (folder.functions.has(member) || !(folder.servers.has(server) || server === ALL_TOOLS)) continue
     const own = [...folder.functions.keys()].filter((known) => known.startsWith(`${server}.`))
     const near = nearest(member, own)
-    return `There is no function ${member}.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
+    const text = `There is no function ${member}.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
+    return { text, missing: member }
   }
   return undefined
 }
