@@ -18,6 +18,28 @@ export function hashInJavaScript(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)))
 }
 
+/** A hash of bytes that come in parts. */
+export interface BytesHash {
+  update(bytes: Uint8Array): void
+  /** Returns the SHA-256 in hexadecimal. */
+  digest(): string
+}
+
+/** Computes the SHA-256 of bytes, using the runtime if it has a synchronous API. */
+export function createBytesHash(): BytesHash {
+  const native = globalThis.process?.getBuiltinModule?.('node:crypto')?.createHash?.('sha256')
+  if (native) return { update: (bytes) => void native.update(bytes), digest: () => native.digest('hex') }
+  const own = sha256.create()
+  return { update: (bytes) => void own.update(bytes), digest: () => bytesToHex(own.digest()) }
+}
+
+/** Computes the SHA-256 of bytes in hexadecimal. */
+export function sha256HexOfBytes(bytes: Uint8Array): string {
+  const made = createBytesHash()
+  made.update(bytes)
+  return made.digest()
+}
+
 /** Looks up the built-in at run time, so runtimes without Node built-ins do not have to import it. */
 function findNativeHash(): Hash | undefined {
   try {

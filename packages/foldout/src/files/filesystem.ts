@@ -34,6 +34,8 @@ export interface FileEntry {
  */
 export interface Filesystem {
   read(path: string): Promise<string>
+  /** Reads the bytes of a file of any kind. Absent if every file is text. */
+  readBytes?(path: string): Promise<Uint8Array>
   /** Reads some lines without loading the whole file. Absent if every file is small enough to load. */
   readLines?(path: string, range: LineRange): Promise<LineExcerpt>
   /** Replaces or creates a file, and creates missing parent folders. */

@@ -35,11 +35,16 @@ export function notFileOrFolder(path: string): FilesystemError {
   })
 }
 
-/** Reads a whole file. */
-export function readWhole(place: HostPlace): Promise<string> {
+/** Reads a whole file as text. */
+export async function readWhole(place: HostPlace): Promise<string> {
+  return decode(place.path, await readBytes(place))
+}
+
+/** Reads a whole file of any kind. */
+export function readBytes(place: HostPlace): Promise<Uint8Array> {
   return withFile(place, async (file, size) => {
     if (size > MAX_FILE_BYTES) throw tooLarge(place.path, size, MAX_FILE_BYTES)
-    return decode(place.path, await file.readFile())
+    return file.readFile()
   })
 }
 

@@ -9,6 +9,7 @@ import {
   isWithin,
   leadsOut,
   notFileOrFolder,
+  readBytes,
   readLines,
   readWhole,
   replaceFile,
@@ -37,6 +38,7 @@ export function createHostFilesystem(root: string): Filesystem {
   const host = new HostFolder(realFolder(root))
   return {
     read: (path) => runOnHost(path, 'read', async (at) => readWhole(await host.find(at))),
+    readBytes: (path) => runOnHost(path, 'read', async (at) => readBytes(await host.find(at))),
     readLines: (path, range) => runOnHost(path, 'read', async (at) => readLines(await host.find(at), range)),
     write: (path, text) => runOnHost(path, 'written', (at) => host.write(at, text)),
     list: (folder) => runOnHost(folder, 'listed', (at) => host.list(at)),

@@ -8,4 +8,16 @@ export const MAX_SKILL_BYTES = 1024 * 1024
 export const MAX_SKILL_FILE_BYTES = 200_000
 
 /** The maximum number of files in a skill. */
-export const MAX_SKILL_FILES = 1_000
+export const MAX_SKILL_FILES = 10_000
+
+/** The maximum number of warnings about the front matter of one skill. */
+export const MAX_SKILL_WARNINGS = 20
+
+/** How many levels of folders are searched for skills. */
+export const MAX_SKILL_FOLDER_DEPTH = 8
+
+/** How many folders of a place are searched for skills. */
+export const MAX_SKILL_FOLDERS = 20_000
+
+/** How many folders and files are looked at at the same time. */
+export const SKILLS_READ_TOGETHER = 16
