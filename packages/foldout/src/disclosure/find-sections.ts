@@ -29,7 +29,8 @@ export async function answerQuery(view: DisclosureView, { query, tool, open }: S
   const { getSectionIndex } = await import('../find/section-index.ts')
   const { hits, fit } = await getSectionIndex(view.texts).search(query, {
     limit: MAX_HITS,
-    accepts: (path) => view.state(path) !== undefined,
+    // The summaries of sections that are asked are always shown.
+    accepts: (path) => view.state(path) !== undefined && view.findDelegate(path) === undefined,
   })
   const [best, next] = hits
   if (!best) return fail(`No section says anything about "${describeQuery(query)}". Use other words.`)
