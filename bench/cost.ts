@@ -19,6 +19,7 @@ import { assistant, assistantRuns } from './assistant.ts'
 import { handbook, handbookRuns } from './handbook.ts'
 import { CATALOG_AGENT, catalogRuns } from './catalog-cost.ts'
 import { computeChatCosts } from './chat/chat.ts'
+import { computeDelegated } from './ways/delegated.ts'
 import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
 
 interface Agent {
@@ -118,7 +119,12 @@ export const costBench: Bench = {
     }
     const catalog = await costsOfCatalog(counter)
     const chat = await computeChatCosts(counter)
-    return { rows: [...rows, ...catalog.rows, ...chat.rows], goals: [...goals, ...catalog.goals, ...chat.goals] }
+    progress('delegated sections ...')
+    const ways = [catalog, chat, await computeDelegated(counter)]
+    return {
+      rows: [...rows, ...ways.flatMap((way) => way.rows)],
+      goals: [...goals, ...ways.flatMap((way) => way.goals)],
+    }
   },
 }
 

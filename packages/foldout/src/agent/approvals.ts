@@ -20,6 +20,8 @@ export interface ApprovalRequest {
   readonly reason: string
   /** The path of the section that the tool comes from. */
   readonly section?: string
+  /** The section whose agent makes the call, if it is not a call of the run itself. */
+  readonly delegate?: string
   readonly askedAt: string
   /** The time after which it can no longer be approved. Absent if there is no limit. */
   readonly expiresAt?: string

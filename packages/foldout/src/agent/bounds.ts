@@ -1,4 +1,4 @@
-import type { Usage } from '../adapters/contract.ts'
+import { NO_USAGE, subtractUsage, type Usage } from '../adapters/usage/usage.ts'
 import { checkRates, priceUsage } from '../adapters/usage/price-usage.ts'
 import { checkNumber, describeGiven } from '../core/check-number.ts'
 import { FoldoutError } from '../core/errors.ts'
@@ -6,6 +6,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { ignore, isThenable } from '../core/promises.ts'
 import { checkBudget } from '../prompt/render/budget.ts'
 import { LimitReachedError, type LimitKind } from './errors.ts'
+import { checkDelegates } from './delegate-models.ts'
 import { DEFAULT_MAX_TURNS, type RunLimits, type StopReason } from './limits.ts'
 import type { AgentOptions, AgentTurn } from './options.ts'
 import type { RunState } from './loop/run-state.ts'
@@ -22,7 +23,13 @@ export function checkSpent(limits: RunLimits, state: RunState): void {
 }
 
 function checkCost({ usd, rates }: NonNullable<RunLimits['cost']>, state: RunState): void {
-  const cost = Math.max(priceUsage(state.usage, rates), state.usage.costUsd ?? 0)
+  const { usage, delegated } = state
+  const own = subtractUsage(usage, delegated)
+  const said = subtractUsage(
+    { ...NO_USAGE, costUsd: usage.costUsd ?? 0 },
+    { ...NO_USAGE, costUsd: delegated.costUsd ?? 0 },
+  )
+  const cost = Math.max(priceUsage(own, rates), said.costUsd ?? 0) + (delegated.costUsd ?? 0)
   if (cost < usd) return
   const message = `The run has cost $${formatUsd(cost)} of the $${formatUsd(usd)} it may cost.`
   throw new LimitReachedError('cost', message, state)
@@ -77,6 +84,7 @@ export function checkOptions(options: AgentOptions): void {
   for (const name of LIMITS) checkNumber(`limits.${name}`, options.limits?.[name], { code: 'run-options' })
   checkNumber('perHour', options.perHour, { code: 'run-options' })
   checkOpen(options.open)
+  checkDelegates(options.delegates)
   checkRefold(options.refold, options.adapter)
   checkHook(options.beforeRequest)
   checkNumber('lease.ms', options.lease?.ms, { code: 'run-options', least: 1 })

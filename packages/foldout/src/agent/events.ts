@@ -58,6 +58,8 @@ export interface ToolInvoked {
      */
     readonly answer: OpeningAnswer | 'none'
   }
+  /** For `ask_section`: the section that answered, and what its agent has used, with the cost if it is known. */
+  readonly delegated?: { readonly path: string; readonly usage: Usage }
 }
 
 /**
@@ -380,6 +382,8 @@ export type AgentEvent<Output = unknown> =
   | ({ readonly type: 'results/folded' } & ResultsFolded)
   | ({ readonly type: 'tools/removed' } & ToolsRemoved)
   | ({ readonly type: 'result/read' } & ResultRead)
+  /** An event of the run that answers a call of `ask_section`. */
+  | { readonly type: 'section/delegated'; readonly callId: string; readonly path: string; readonly event: AgentEvent }
   | { readonly type: 'output/refused'; readonly message: string; readonly repairs: number }
   | {
       readonly type: 'run/finished'

@@ -10,6 +10,7 @@ import type { Filesystem } from '../files/filesystem.ts'
 import type { ThrownByTool } from '../tools/thrown.ts'
 import type { ApprovalNeed, ToolContext } from '../tools/tool.ts'
 import type { ApprovalAnswer, ApprovalCall, ApprovalRequest } from './approvals.ts'
+import type { DelegateModel } from './delegate-models.ts'
 import type { AgentEvent } from './events.ts'
 import type { AgentInput } from './input.ts'
 import type { RunLimits, StopReason } from './limits.ts'
@@ -79,6 +80,11 @@ export interface AgentOptions<Keys extends string = string> {
   readonly perHour?: number
   /** The policy for openings that need a new render. Default `'eager'`. */
   readonly opening?: OpeningPolicy
+  /**
+   * The models that answer questions about sections, by the name that `delegate` of a section says. What they use counts
+   * in the limits of this run.
+   */
+  readonly delegates?: Readonly<Record<string, DelegateModel>>
   /** The most that one user input may cost, in tokens or in money. */
   readonly limits?: RunLimits
   /** The time by which the run must be finished. Anything still running is cancelled. */

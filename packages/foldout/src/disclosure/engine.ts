@@ -1,9 +1,10 @@
-import { getAncestors, nearest, shorten } from '../core/text.ts'
-import { toVisibleText } from '../core/visible-text.ts'
+import { getAncestors } from '../core/text.ts'
 import { fail, type Opening, type ToolFailure } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
-import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
+import { describeHowToAsk } from './ask-section.ts'
+import { MAX_REASON } from './limits.ts'
 import type { DisclosureView } from './strategy.ts'
+import { describeUnknownSection } from './unknown-section.ts'
 
 /**
  * The sections that a call opens, computed before anything is rendered or changed.
@@ -56,34 +57,12 @@ export function resolveKeys(
     const state = path === undefined ? undefined : view.state(path)
     if (path === undefined || state === undefined) return { fault: fail(describeUnknownSection(view, key)) }
     if (state === 'full' && !options.takesFull) return { fault: fail(`Section '${path}' is already expanded.`) }
+    const delegate = view.findDelegate(path)
+    if (delegate !== undefined)
+      return { fault: fail(`Section '${delegate}' cannot be opened. ${describeHowToAsk(delegate)}`) }
     keys.push(path)
   }
   return { keys }
-}
-
-function describeUnknownSection(view: DisclosureView, key: string): string {
-  const shown = toVisibleText(shorten(key, MAX_NAME_SHOWN))
-  const meant = view.resolveAll(key)
-  if (meant.length > 1) return `Several sections are called '${shown}'. Use one of these keys: ${meant.join(', ')}.`
-  const near = findNear(view, key)
-  const hint = near.length > 0 ? ` Nearest keys: ${near.join(', ')}.` : ''
-  return `Section '${shown}' does not exist in this prompt.${hint}`
-}
-
-const MAX_NEAR = 3
-
-/** Finds the folded sections that a key may mean; only folded sections can be opened. */
-function findNear(view: DisclosureView, key: string): readonly string[] {
-  const folded = view.keys.filter((path) => view.state(path) === 'folded')
-  // A model often writes only the last part of a path, or mistypes it.
-  const byLast = new Map<string, string[]>()
-  for (const path of folded) byLast.set(getLast(path), [...(byLast.get(getLast(path)) ?? []), path])
-  const byLastPart = nearest(getLast(key), byLast.keys(), MAX_NEAR).flatMap((last) => byLast.get(last) ?? [])
-  return [...new Set([...nearest(key, folded, MAX_NEAR), ...byLastPart])].slice(0, MAX_NEAR)
-}
-
-function getLast(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1)
 }
 
 /**

@@ -31,7 +31,8 @@ export async function findSections(view: DisclosureView, { query, tool }: Sectio
   const { getSectionIndex } = await import('../find/section-index.ts')
   const { hits, fit } = await getSectionIndex(view.texts).search(query, {
     limit: MAX_HITS,
-    accepts: (path) => view.state(path) !== undefined,
+    // The summaries of sections that are asked are always shown.
+    accepts: (path) => view.state(path) !== undefined && view.findDelegate(path) === undefined,
   })
   const [best, next] = hits
   if (!best) return { answer: fail(`No section says anything about "${describeQuery(query)}". Use other words.`) }

@@ -1,5 +1,6 @@
 import { nearest, shorten } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
+import { describeHowToAsk } from './ask-section.ts'
 import { MAX_NAME_SHOWN } from './limits.ts'
 import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
 
@@ -32,6 +33,8 @@ export function describeFoldedTool(name: string, path: string, source: HintSourc
 }
 
 function describeHowToOpen(path: string, { view, disclosure }: HintSource): string {
+  const delegate = view.findDelegate(path)
+  if (delegate !== undefined) return describeHowToAsk(delegate)
   const calls = disclosure.getCalls?.(view, [path]) ?? []
   if (calls.length > 0) return calls.map(formatCall).join(' ')
   const tools = disclosure.toolNames.map((name) => `\`${name}\``)

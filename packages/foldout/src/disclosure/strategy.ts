@@ -1,6 +1,7 @@
 import type { SectionText } from '../find/section-text.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { AnyTool } from '../tools/tool.ts'
+import { ASK_SECTION, askSectionTool } from './ask-tool.ts'
 
 /**
  * A section that a render shows as its summary.
@@ -31,6 +32,7 @@ export interface FoldedSection {
  * ```
  */
 export interface DisclosureView {
+  /** The folded sections that can be opened. */
   readonly folded: readonly FoldedSection[]
   /** The tools offered, the strategy's own included. */
   readonly tools: readonly AnyTool[]
@@ -60,6 +62,13 @@ export interface DisclosureView {
   findTool(name: string): AnyTool | undefined
   /** The tools of the open sections at or below a path. */
   toolsIn(path: string): readonly AnyTool[]
+  /**
+   * Returns the path of the folded section at or around a path whose questions an agent answers; `undefined` if there is
+   * none. Such a section is asked instead of opened.
+   */
+  findDelegate(path: string): string | undefined
+  /** Who answers questions about a section: a model's name, `true` for the run's own, or `false`. */
+  getDelegateName(path: string): string | boolean
   /** Returns this view with some sections opened. */
   opened(paths: readonly string[]): DisclosureView
   /**
@@ -167,6 +176,7 @@ export function findStrategyTool(
   name: string,
   view: DisclosureView,
 ): AnyTool | undefined {
+  if (name === ASK_SECTION) return askSectionTool
   if (!strategy.toolNames.includes(name)) return undefined
   return strategy.findTool?.(name, view) ?? strategy.tools(view).find((tool) => tool.name === name)
 }

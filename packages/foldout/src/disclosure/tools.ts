@@ -1,6 +1,7 @@
 import { fromJsonSchema, type JsonSchema, type ToolSchema } from '../core/schema/schema.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
+import { ASK_SECTION } from './ask-tool.ts'
 import { getOpening, planOpening, resolveKeys, type OpeningPlan } from './engine.ts'
 import { answerQuery, isSearchable } from './find-sections.ts'
 import { MAX_REASON } from './limits.ts'
@@ -11,7 +12,7 @@ export const READ_SECTION = 'read_section'
 export const OPEN_SECTIONS = 'open_sections'
 
 /** The names that a prompt's own tools cannot have, whichever strategy is used. */
-export const DISCLOSURE_TOOL_NAMES: readonly string[] = Object.freeze([OPEN_SECTIONS, READ_SECTION])
+export const DISCLOSURE_TOOL_NAMES: readonly string[] = Object.freeze([OPEN_SECTIONS, READ_SECTION, ASK_SECTION])
 
 const readSectionParams = createParams<{ readonly section_key: string }>({
   properties: {

@@ -37,6 +37,7 @@ export type {
   HostTool,
   HostView,
 } from '../agent/hosts/core/contract.ts'
+export type { DelegateModel } from '../agent/delegate-models.ts'
 export type { Opening } from '../tools/result.ts'
 export type { Expansion } from '../agent/policy.ts'
 export type { ContextFilesOptions } from '../disclosure/strategies/context-files.ts'

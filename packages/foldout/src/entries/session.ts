@@ -67,6 +67,7 @@ export type { ConversationSummary, FoldedResult } from '../agent/refold/projecti
 export {
   agentRun,
   type ConversationStart,
+  type DelegateRun,
   type PendingOpening,
   type RunState,
   type ShownSection,

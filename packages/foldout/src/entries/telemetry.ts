@@ -5,6 +5,7 @@
  */
 
 export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
+export { compareDelegating, type DelegateTerms, type SectionUse } from '../core/price/delegate.ts'
 export type { RefoldProposal } from '../telemetry/advise-refold.ts'
 export { createCounters, type Counters } from '../telemetry/counters.ts'
 export { toSimulationSteps } from '../telemetry/simulation-steps.ts'

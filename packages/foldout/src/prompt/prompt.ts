@@ -164,6 +164,11 @@ export interface RenderOptions<Keys extends string = string> {
   readonly price?: FoldPrice
   /** The deadline of the run, passed on to tools and adapters. */
   readonly deadline?: Date
+  /**
+   * Whether calls of `ask_section` are answered. If not, sections with a `delegate` are opened like others. `runAgent`
+   * answers them. Default false.
+   */
+  readonly delegation?: boolean
 }
 
 /**
@@ -213,6 +218,8 @@ export function definePrompt<
     disclosure: options.disclosure ?? readSection(),
     counter: options.counter ?? estimatedTokens,
     budget: options.budget,
+    heading: options.heading ?? formatNumberedHeading,
+    reserved,
   }
   definitions.set(prompt, definition)
   return prompt as never
@@ -225,6 +232,10 @@ interface Definition {
   readonly disclosure: DisclosureStrategy
   readonly counter: TokenCounter
   readonly budget: TokenBudget | undefined
+  readonly heading: Heading
+  readonly reserved: readonly string[]
+  /** For a part of a prompt: the whole, and where the part is in it. */
+  readonly whole?: { readonly definition: Definition; readonly path: string }
 }
 
 const definitions = new WeakMap<AnyPrompt, Definition>()
@@ -242,10 +253,10 @@ export function getCounter(prompt: AnyPrompt): TokenCounter {
 }
 
 function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatValues> {
-  const values = bindValues(definition.registry, flat)
+  const values = bindValues(definition.registry, flat, { isPart: definition.whole !== undefined })
   // The next render starts from the last one.
   let last: SectionsView | undefined
-  return Object.freeze({
+  const bound: BoundPrompt<FlatValues> = Object.freeze({
     prompt: definition.prompt,
     bind: (more: FlatValues) => bindPrompt(definition, { ...flat, ...more }),
     render(options: RenderOptions = {}) {
@@ -258,7 +269,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
       }
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
-      if (view.frame.isFolded) renderer.options.strategy.check?.(view)
+      if (view.canOpen) renderer.options.strategy.check?.(view)
       return createRenderedPrompt({
         view,
         output: definition.output,
@@ -267,6 +278,49 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
       }) as never
     },
   })
+  bindings.set(bound, { definition, flat })
+  return bound
+}
+
+const bindings = new WeakMap<object, { readonly definition: Definition; readonly flat: FlatValues }>()
+
+/**
+ * Makes a prompt of one section of another, open, behind a first section that says what to do with it. It has the same
+ * values and overrides. Returns undefined for a prompt from elsewhere, or without such a section.
+ */
+export function createPart(
+  bound: Pick<BoundPrompt, 'render'>,
+  path: string,
+  task: AnySection,
+): BoundPrompt<FlatValues> | undefined {
+  const known = bindings.get(bound)
+  const slot = known?.definition.registry.byPath.get(path)
+  if (!known || !slot) return undefined
+  const { definition, flat } = known
+  // The section is open, whatever its definition says, and the agent that answers does not ask itself.
+  const section: AnySection = Object.freeze({ ...slot.section, visibility: 'full' as const, delegate: false })
+  const registry = createRegistry([task, section], definition.heading, definition.reserved)
+  const { ns, key } = definition.prompt
+  const partKey = `${key}.${path}`
+  const descriptor = once(() => describePrompt(ns, partKey, registry))
+  const prompt: AnyPrompt = Object.freeze({
+    ns,
+    key: partKey,
+    name: section.title,
+    get descriptor() {
+      return descriptor()
+    },
+  })
+  const part: Definition = {
+    ...definition,
+    prompt,
+    registry,
+    output: undefined,
+    budget: undefined,
+    whole: { definition, path },
+  }
+  definitions.set(prompt, part)
+  return bindPrompt(part, flat)
 }
 
 const NO_PRICE: FoldPrice = Object.freeze({})
@@ -286,9 +340,14 @@ function rendererFor(
   const strategy = options.disclosure ?? definition.disclosure
   const counter = options.counter ?? definition.counter
   const overrides = options.overrides && getAppliedOverrides(definition, options.overrides)
+  const { delegation = false } = options
   const isAlike =
-    last?.options.strategy === strategy && last.options.counter === counter && last.options.overrides === overrides
-  return isAlike ? last : new Renderer({ registry: definition.registry, values, strategy, counter, overrides })
+    last?.options.strategy === strategy &&
+    last.options.counter === counter &&
+    last.options.overrides === overrides &&
+    last.options.delegation === delegation
+  if (isAlike) return last
+  return new Renderer({ registry: definition.registry, values, strategy, counter, overrides, delegation })
 }
 
 const applied = new WeakMap<PromptOverrides, WeakMap<Definition, AppliedOverrides>>()
@@ -298,6 +357,24 @@ function getAppliedOverrides(definition: Definition, overrides: PromptOverrides)
   let byDefinition = applied.get(overrides)
   if (!byDefinition) applied.set(overrides, (byDefinition = new WeakMap()))
   let result = byDefinition.get(definition)
-  if (!result) byDefinition.set(definition, (result = applyOverrides(overrides, definition.registry)))
+  const { whole, registry } = definition
+  if (!result) {
+    result = whole
+      ? moveOverrides(getAppliedOverrides(whole.definition, overrides), whole.path)
+      : applyOverrides(overrides, registry)
+    byDefinition.set(definition, result)
+  }
   return result
+}
+
+/** Returns the overrides of a section and what is in it, by their paths in a prompt that begins with it. */
+function moveOverrides({ sections, tools }: AppliedOverrides, path: string): AppliedOverrides {
+  const start = path.lastIndexOf('.') + 1
+  const inside = [...sections].filter(([each]) => `${each}.`.startsWith(`${path}.`))
+  const moved = inside.map(([each, texts]) => {
+    // It is folded for others, and open for the agent that answers.
+    const own = each === path ? { ...texts, visibility: undefined } : texts
+    return [each.slice(start), own] as const
+  })
+  return { sections: new Map(moved), tools, ignored: [] }
 }

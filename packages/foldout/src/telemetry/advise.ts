@@ -2,6 +2,8 @@ import { checkNumbers } from '../core/check-number.ts'
 import { getAncestors, joinWords } from '../core/text.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RecordedRequest, RecordedRun, Recording } from './recording.ts'
+import type { DelegateTerms } from '../core/price/delegate.ts'
+import { proposeDelegates } from './advise-delegate.ts'
 import { proposeRefold, type RefoldProposal } from './advise-refold.ts'
 import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSection, type Saving } from './replay.ts'
 
@@ -15,7 +17,7 @@ import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSect
  */
 export interface Advice {
   /** `show-all`: folding costs more than it saves. It comes first. */
-  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'refold'
+  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'delegate-section' | 'refold'
   /** The section that the advice is about, or that the tool belongs to; undefined for `show-all`. */
   readonly path: string | undefined
   readonly tool: string | undefined
@@ -43,6 +45,11 @@ export interface AdviseOptions {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   /** The minimum number of runs that advice may be based on. Default 3. */
   readonly minRuns?: number
+  /**
+   * The cache of the model, the price of a delegate's model, and the size of questions and answers, for advice of the
+   * type `delegate-section`. Its savings count input with a prompt cache.
+   */
+  readonly delegate?: DelegateTerms
   /** The size in tokens from which a section without a summary deserves one. Default 500. */
   readonly largeTokens?: number
 }
@@ -60,7 +67,7 @@ export interface AdviseOptions {
  * ```
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
-  const { prompt: bound, minRuns = 3, largeTokens = 500 } = options
+  const { prompt: bound, minRuns = 3, largeTokens = 500, delegate = {} } = options
   checkNumbers({ minRuns, largeTokens }, { code: 'recording-invalid' })
   const { ns, key } = bound.prompt
   const runs = recordings
@@ -81,8 +88,19 @@ export function advise(recordings: readonly Recording[], options: AdviseOptions)
   const merged = [...getBestBySection(openings, folded), ...getOutermost(folds)].sort(compareAdvice)
   const all = folded.length > 0 ? adviseToShowAll(runs, minRuns) : undefined
   const refold = adviseRefold(runs, minRuns)
-  if (all === undefined) return [...merged, ...refold]
-  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens), ...refold]
+  const shown = new Set(merged.map(({ path }) => path))
+  const { view } = bound.render({ delegation: true })
+  const open = folded.filter((path) => !shown.has(path) && view.findDelegate(path) === undefined)
+  const delegates = adviseToDelegate(runs, open, { ...delegate, minRuns })
+  if (all === undefined) return [...merged, ...delegates, ...refold]
+  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens), ...delegates, ...refold]
+}
+
+function adviseToDelegate(...args: Parameters<typeof proposeDelegates>): readonly Advice[] {
+  return proposeDelegates(...args).map(({ path, runs, used, tokens, message }) => {
+    const saved: Saving = { tokens, requests: 0, restarts: 0 }
+    return { type: 'delegate-section', path, tool: undefined, runs, used, saved, message }
+  })
 }
 
 /** Advises how to fold results, if recorded runs have read many of them again or folded too late. */

@@ -63,6 +63,7 @@ const LABELS: Readonly<Record<AdviceItem['type'], { readonly label: string; read
   'show-section': { label: 'Show', tone: 'accent' },
   'fold-section': { label: 'Fold', tone: 'fold' },
   'offer-tool': { label: 'Offer tool', tone: 'good' },
+  'delegate-section': { label: 'Delegate', tone: 'good' },
   refold: { label: 'Fold results', tone: 'good' },
 }
 

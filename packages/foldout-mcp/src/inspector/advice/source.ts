@@ -91,6 +91,7 @@ function applyAdvice(
 ): TokenTotals | undefined {
   if (type === 'show-all') return before.tokensIfAllOpen
   if (path === undefined) return undefined
+  if (type === 'delegate-section') return before.tokens
   if (type === 'show-section') return bound.render({ visibility: { [path]: 'full' } }).tokens
   if (type === 'offer-tool') {
     const open = bound.render({ visibility: openUpTo(path) }).tools.filter(({ name }) => name === tool)

@@ -292,7 +292,7 @@ export interface AdviceView {
 }
 
 export interface AdviceItem {
-  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'refold'
+  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool' | 'delegate-section' | 'refold'
   readonly path: string | undefined
   readonly tool: string | undefined
   readonly runs: number

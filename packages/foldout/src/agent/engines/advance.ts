@@ -2,6 +2,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import { openSession, type KeptSession } from '../../session/stores/store.ts'
 import type { ApprovalAnswer } from '../approvals.ts'
+import { findRequest } from '../loop/answers.ts'
 import { agentRun, type RunState } from '../loop/run-state.ts'
 import type { AgentResult } from '../options.ts'
 import { runAgent } from '../run-agent.ts'
@@ -78,11 +79,11 @@ async function goOn(
  * Finds the answer that a run was woken with, unless it was already accepted: the machine that accepted it may have
  * died since.
  */
-function findAnswer({ approvals }: RunState, wokenBy: RunSignal | undefined): ApprovalAnswer | undefined {
+function findAnswer(state: RunState, wokenBy: RunSignal | undefined): ApprovalAnswer | undefined {
   if (wokenBy?.topic !== 'approval') return undefined
   const answer = wokenBy.value as ApprovalAnswer
-  const held = approvals.find(({ callId, digest }) => callId === answer.callId && digest === answer.digest)
-  return held && !held.answer ? answer : undefined
+  const held = findRequest(state, answer.callId)
+  return held?.digest === answer.digest && !held.answer ? answer : undefined
 }
 
 /** Whether an error means that another machine has cancelled the run. */

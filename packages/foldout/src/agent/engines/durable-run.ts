@@ -6,7 +6,7 @@ import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { AnySlice } from '../../session/slice.ts'
 import type { KeptSession, SessionStore } from '../../session/stores/store.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../approvals.ts'
-import { listWaiting } from '../loop/answers.ts'
+import { findRequest, listWaiting } from '../loop/answers.ts'
 import { agentRun, getLastMessage, toRunState } from '../loop/run-state.ts'
 import type { AgentOptions, AnyResult } from '../options.ts'
 import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
@@ -232,7 +232,7 @@ function checkTopic(topic: string): void {
  * error.
  */
 function checkWaiting(session: KeptSession, { callId, digest }: ApprovalAnswer): void {
-  const held = session.get(agentRun).approvals.find((request) => request.callId === callId)
+  const held = findRequest(session.get(agentRun), callId)
   if (held?.digest === digest && !held.answer) return
   if (held?.answer) throw createUsed(callId)
   throw new FoldoutError(

@@ -2,13 +2,15 @@ import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { cutWithCount, shorten } from '../../core/text.ts'
 import type { ToolCall } from '../../adapters/contract.ts'
+import type { Event } from '../../session/event.ts'
 import type { ApprovalAnswer, ApprovalRequest, HeldApproval } from '../approvals.ts'
 import { approvalAnswered } from '../events.ts'
 import { MAX_APPROVAL_REASON } from '../limits.ts'
 import { hashRequest, isExpired } from './calls/approval.ts'
 import { findTarget, findTool } from './calls/call.ts'
 import type { RunCore } from './core.ts'
-import { agentRun, type RunState } from './run-state.ts'
+import { joinCallId } from './calls/delegate-session.ts'
+import { agentRun, type DelegateRun, type RunState } from './run-state.ts'
 
 /** Checks the answers passed to a run before anything changes. Throws unless all of them can be accepted. */
 export function checkAnswers(core: RunCore): void {
@@ -47,8 +49,11 @@ function show(callId: string): string {
   return `'${shorten(callId)}'`
 }
 
-function checkAnswer(core: RunCore, { callId, digest, approved }: ApprovalAnswer): void {
+function checkAnswer(core: RunCore, answer: ApprovalAnswer): void {
+  const { callId, digest, approved } = answer
   const { state } = core.journal
+  const delegate = findDelegate(state, callId)
+  if (delegate) return checkDelegateAnswer(core, delegate, { ...answer, callId: getInnerId(delegate, callId) })
   const held = state.approvals.find((request) => request.callId === callId)
   if (held?.answer || (!held && hasResult(state, callId)))
     throw new FoldoutError(
@@ -74,8 +79,43 @@ function checkAnswer(core: RunCore, { callId, digest, approved }: ApprovalAnswer
     )
 }
 
+/** Finds the run that answers a question and made a call, by the call's id in the run that asks. */
+function findDelegate({ delegates, approvals }: RunState, callId: string): DelegateRun | undefined {
+  if (approvals.some((request) => request.callId === callId)) return undefined
+  return delegates.find((each) => callId.startsWith(joinCallId(each.callId, '')))
+}
+
+function getInnerId({ callId: asking }: DelegateRun, callId: string): string {
+  return callId.slice(joinCallId(asking, '').length)
+}
+
+function checkDelegateAnswer(core: RunCore, delegate: DelegateRun, answer: ApprovalAnswer): void {
+  const child = core.delegation.open(core, delegate)
+  try {
+    if (child) checkAnswer(child, answer)
+  } finally {
+    child?.release()
+  }
+}
+
+/** Finds a request of a run, or of one that answers it. */
+export function findRequest(state: RunState, callId: string): HeldApproval | undefined {
+  const delegate = findDelegate(state, callId)
+  if (delegate) return findRequest(delegate.state, getInnerId(delegate, callId))
+  return state.approvals.find((request) => request.callId === callId)
+}
+
+/** Creates the event that records an answer where the call waits. */
+function createAnswered(state: RunState, answer: Omit<ApprovalAnswer, 'digest'>): Event {
+  const delegate = findDelegate(state, answer.callId)
+  if (!delegate) return agentRun.events.answered(answer)
+  const inner = { ...answer, callId: getInnerId(delegate, answer.callId) }
+  return agentRun.events.delegated({ callId: delegate.callId, event: createAnswered(delegate.state, inner) })
+}
+
 function hasResult({ messages, finished }: RunState, callId: string): boolean {
-  return [...messages, ...finished].some((message) => message.role === 'tool' && message.callId === callId)
+  const isOf = (asked: string): boolean => asked === callId || callId.startsWith(joinCallId(asked, ''))
+  return [...messages, ...finished].some((message) => message.role === 'tool' && isOf(message.callId))
 }
 
 /** Whether a call and its tool are unchanged since a person was asked. */
@@ -105,14 +145,21 @@ export function takeAnswers(core: RunCore, isNewInput: boolean): void {
 const NEW_INPUT_REASON = 'The user continued with something else.'
 
 function take({ journal, session, tell }: RunCore, answer: Omit<ApprovalAnswer, 'digest'>): void {
-  const tool = journal.state.approvals.find(({ callId }) => callId === answer.callId)?.tool ?? ''
-  journal.record(agentRun.events.answered(answer))
+  const tool = findRequest(journal.state, answer.callId)?.tool ?? ''
+  journal.record(createAnswered(journal.state, answer))
   const event = { ...answer, tool }
   session.dispatch(approvalAnswered(event))
   tell({ type: 'approval/answered', ...event })
 }
 
-/** Lists the requests that have no answer yet. */
-export function listWaiting({ approvals }: Pick<RunState, 'approvals'>): readonly ApprovalRequest[] {
-  return approvals.filter(({ answer }) => !answer)
+/** Lists the requests that have no answer yet, also those of runs that answer questions. */
+export function listWaiting({
+  approvals,
+  delegates,
+}: Pick<RunState, 'approvals' | 'delegates'>): readonly ApprovalRequest[] {
+  const own = approvals.filter(({ answer }) => !answer)
+  const others = delegates.flatMap(({ callId, path, state }) =>
+    listWaiting(state).map((request) => ({ ...request, callId: joinCallId(callId, request.callId), delegate: path })),
+  )
+  return [...own, ...others]
 }

@@ -1,4 +1,4 @@
-import type { Message, UserMessage } from '../../adapters/contract.ts'
+import type { Message, ToolCall, UserMessage } from '../../adapters/contract.ts'
 import { getErrorMessage, getErrorType, isReadableError } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
@@ -18,7 +18,8 @@ import { createScribe, type Scribe } from './evaluation.ts'
 import { createJournal, type RunJournal } from './journal.ts'
 import { claimSession, createQuietSession, isInTool } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
-import { agentRun, getLog } from './run-state.ts'
+import { agentRun, getLog, type DelegateRun } from './run-state.ts'
+import type { AskOutcome } from './calls/call.ts'
 import { findOpenBody, listShown } from './start.ts'
 import { createToolbox, type Toolbox } from './calls/toolbox.ts'
 import { findUnfinished } from './calls/unfinished.ts'
@@ -40,8 +41,21 @@ export interface Offer {
 
 const NO_OFFER: Offer = { system: '', tools: [] }
 
+/** How a run has others answer questions about sections, and which run it answers itself. */
+export interface Delegation {
+  ask(core: RunCore, call: ToolCall): Promise<AskOutcome>
+  /** Creates the run that answers a question, as far as it has come. */
+  open(core: RunCore, delegate: DelegateRun): RunCore | undefined
+  /** The run that asks. */
+  readonly asker?: RunCore
+}
+
 /** The state that the parts of a run share. */
 export interface RunCore {
+  readonly bound: Pick<BoundPrompt, 'render'>
+  readonly delegation: Delegation
+  /** The run whose question this one answers, if it does. */
+  readonly asker: RunCore | undefined
   readonly options: AgentOptions
   /** The user input, if any. */
   readonly input: UserMessage | undefined
@@ -93,6 +107,7 @@ export function createCore(
   bound: Pick<BoundPrompt, 'render'>,
   options: AgentOptions,
   tell: (event: AgentEvent) => void,
+  delegation: Delegation,
 ): RunCore {
   checkOptions(options)
   const input = options.input === undefined ? undefined : toUserMessage(options.input)
@@ -109,12 +124,14 @@ export function createCore(
     const session = createQuietSession(given, warn)
     const journal = createJournal(session, { state: options.state, isInTool: isInTool(given) })
     const render = (): RenderedPrompt => bound.render(getRenderOptions(session, options))
+    const { asker } = delegation
     const check = (): void => {
+      asker?.check()
       signal.check(journal.state)
       checkSpent(options.limits ?? {}, journal.state)
     }
     const isDisclosed = (name: string): boolean => journal.state.disclosed.includes(name)
-    const parts = { options, input, session, journal, signal, render, check, tell, release }
+    const parts = { bound, delegation, asker, options, input, session, journal, signal, render, check, tell, release }
     const readResult = createReadResult(
       () => journal.state.messages,
       (read) => tell({ type: 'result/read', ...read }),
@@ -150,7 +167,9 @@ export function createCore(
       },
     }
     const withRefold = Object.assign(core, { refold: createRunRefold(core) })
-    return Object.assign(withRefold, { turn: createTurnContext(withRefold, warn) })
+    const ask = (call: ToolCall): Promise<AskOutcome> => delegation.ask(whole, call)
+    const whole: RunCore = Object.assign(withRefold, { turn: createTurnContext(withRefold, warn, ask) })
+    return whole
   } catch (error) {
     release()
     throw error
@@ -170,6 +189,7 @@ function getRenderOptions(session: Session, options: AgentOptions): Parameters<B
   return {
     session,
     price: { cache: options.adapter.promptCache, perHour: options.perHour },
+    delegation: true,
     ...(options.visibility && { visibility: options.visibility }),
     ...(options.overrides && { overrides: options.overrides }),
     ...(options.disclosure && { disclosure: options.disclosure }),
@@ -179,7 +199,11 @@ function getRenderOptions(session: Session, options: AgentOptions): Parameters<B
   }
 }
 
-function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) => void): TurnContext {
+function createTurnContext(
+  core: Omit<RunCore, 'turn'>,
+  warn: (message: string) => void,
+  ask: TurnContext['ask'],
+): TurnContext {
   const { options, session, journal, signal, toolbox, tell } = core
   const { adapter } = options
   const onToolError = (thrown: ThrownByTool): string | undefined => {
@@ -190,6 +214,7 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     session,
     toolbox,
     warn,
+    ask,
     policy: options.opening ?? 'eager',
     parallelCalls: options.maxParallelCalls ?? DEFAULT_PARALLEL_CALLS,
     callsPerReply: options.maxCallsPerReply ?? DEFAULT_CALLS_PER_REPLY,
@@ -253,7 +278,7 @@ function describeToolError({ tool: name, callId = '', error, isMistake }: Thrown
 }
 
 function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
-  const { options, session, journal, held, tell } = core
+  const { options, session, journal, tell } = core
   return {
     getState: () => journal.state,
     needsApproval: options.needsApproval,
@@ -263,7 +288,7 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
     refuseWait({ id, name }) {
       // A call cannot wait if new user input is queued behind it, or if it is not part of this conversation.
       const isOurs = findUnfinished(journal.state.messages).calls.some((call) => call.id === id)
-      const canWait = held.length === 0 && isOurs && (options.adapter.canPause ?? true)
+      const canWait = isOurs && canPause(core)
       return canWait ? undefined : describeUnapproved(name)
     },
     asked(request) {
@@ -272,4 +297,9 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
       tell({ type: 'approval/asked', ...request })
     },
   }
+}
+
+/** A run cannot pause if new user input is queued behind its calls; neither can one that answers such a run. */
+function canPause({ held, options, asker }: Pick<RunCore, 'held' | 'options' | 'asker'>): boolean {
+  return held.length === 0 && (options.adapter.canPause ?? true) && (!asker || canPause(asker))
 }

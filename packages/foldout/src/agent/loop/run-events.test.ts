@@ -21,6 +21,8 @@ const VALID: Readonly<Record<keyof typeof agentRun.events, unknown>> = {
   folded: { folded: [{ callId: 'a', form: 'old' }] },
   removed: { names: ['look'] },
   disclosed: { names: ['look'] },
+  asking: { callId: 'q', path: 'vault', question: 'How many?' },
+  delegated: { callId: 'q', event: { type: 'run/used', payload: { usage: USAGE, at: 1 } }, costUsd: 0.1 },
   rendered: { start: START },
   shown: { sections: [['vault', '']], result: RESULT },
   restarted: { isOpening: true },

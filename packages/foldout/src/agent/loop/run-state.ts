@@ -1,12 +1,14 @@
 import { NO_USAGE, addUsage, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { readUsage } from '../../adapters/usage/usage.ts'
 import { shorten } from '../../core/text.ts'
 import type { Event } from '../../session/event.ts'
 import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
+import { visibility } from '../../session/visibility.ts'
 import type { ApprovalAnswer, ApprovalRequest, RunningCall } from '../approvals.ts'
 import { findRemoved, mergeFolded, type ConversationSummary, type FoldedResult } from '../refold/projection.ts'
 import {
@@ -18,6 +20,7 @@ import {
   toRunState,
   update,
   type ConversationStart,
+  type DelegateRun,
   type Fields,
   type PendingOpening,
   type RunState,
@@ -25,7 +28,7 @@ import {
 } from './state/held-state.ts'
 import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state/state-faults.ts'
 
-export { toRunState, type ConversationStart, type PendingOpening, type RunState, type ShownSection }
+export { toRunState, type ConversationStart, type DelegateRun, type PendingOpening, type RunState, type ShownSection }
 
 /** Returns the messages of a run as a log, which shares them with the log before. */
 export function getLog(state: RunState): Log<Message> {
@@ -74,6 +77,7 @@ const runSlice = defineSlice({
         finished: [...state.finished, payload.result],
         calling: withoutCall(state.calling, payload.result.callId),
         approvals: withoutCall(state.approvals, payload.result.callId),
+        delegates: withoutCall(state.delegates, payload.result.callId),
         ...(payload.opening ? { pending: [...state.pending, payload.opening] } : {}),
       }),
     used: (state, payload: { readonly usage: Usage; readonly at?: number }): RunState =>
@@ -82,6 +86,13 @@ const runSlice = defineSlice({
         usage: addUsage(state.usage, payload.usage),
         totalUsage: addUsage(state.totalUsage, payload.usage),
       }),
+    /** A run that answers a question about a section begins. */
+    asking: (state, payload: Pick<DelegateRun, 'callId' | 'path' | 'question'>): RunState => {
+      const begun: DelegateRun = { ...payload, opened: {}, state: createInitial() }
+      return update(state, { delegates: [...withoutCall(state.delegates, payload.callId), begun] })
+    },
+    /** Something happened in such a run. `costUsd` is what a reply cost. */
+    delegated: (state, payload: DelegatedPayload): RunState => takeDelegated(state, payload),
     disclosed: (state, payload: { readonly names: readonly string[] }): RunState => {
       const disclosed = new Set([...state.disclosed, ...payload.names])
       return disclosed.size === state.disclosed.length ? state : update(state, { disclosed: [...disclosed] })
@@ -127,7 +138,9 @@ const runSlice = defineSlice({
     /** A run continues. With new user input, the counts start over, but not the totals. */
     resumed: (state, payload: { readonly state?: RunState; readonly isNewInput?: boolean }): RunState => {
       const known = payload.state === undefined ? state : readRunState(payload.state)
-      const counts = payload.isNewInput ? { usage: NO_USAGE, turns: 0, expansions: 0, repairs: 0 } : {}
+      const counts = payload.isNewInput
+        ? { usage: NO_USAGE, delegated: NO_USAGE, turns: 0, expansions: 0, repairs: 0 }
+        : {}
       return update(known, { ...counts, status: 'running', answer: null })
     },
     completed: (state, payload: { readonly answer: string }): RunState =>
@@ -160,6 +173,39 @@ const runSlice = defineSlice({
  * ```
  */
 export const agentRun = includeInSessions(makeSlice({ ...runSlice, toJson: toRunState }))
+
+interface DelegatedPayload {
+  readonly callId: string
+  readonly event: Event
+  readonly costUsd?: number
+}
+
+/** An event of a delegate changes its own state. What it uses is used by the run that asks, too. */
+function takeDelegated(state: RunState, { callId, event, costUsd }: DelegatedPayload): RunState {
+  const delegates = state.delegates.map((delegate) =>
+    delegate.callId === callId ? reduceDelegate(delegate, event) : delegate,
+  )
+  const usage = readUsed(event)
+  if (!usage) return update(state, { delegates })
+  return update(state, {
+    delegates,
+    usage: addUsage(state.usage, usage),
+    totalUsage: addUsage(state.totalUsage, usage),
+    delegated: addUsage(state.delegated, { ...usage, ...(costUsd !== undefined && { costUsd }) }),
+  })
+}
+
+function reduceDelegate(delegate: DelegateRun, event: Event): DelegateRun {
+  const open = visibility.reducers.get(event.type)
+  if (open) return { ...delegate, opened: open(delegate.opened, event.payload as never) }
+  return { ...delegate, state: reduceRun(delegate.state, event) }
+}
+
+/** Returns the usage that an event of a run reports, also one of a delegate's own delegates. */
+export function readUsed({ type, payload }: Event): Usage | undefined {
+  if (type === 'run/used') return readUsage((payload as { readonly usage: unknown }).usage)
+  return type === 'run/delegated' ? readUsed((payload as DelegatedPayload).event) : undefined
+}
 
 /**
  * Removes messages about tools that a new render offers from the start; without a list, all of them. A summary counts
@@ -224,7 +270,11 @@ export function readRunState(json: unknown): RunState {
   }
   const { messages, ...fields } = { ...NEW_FIELDS, ...(json as RunState) }
   return createState(
-    { ...fields, finished: Object.values(fields.finished ?? []) },
+    {
+      ...fields,
+      finished: Object.values(fields.finished ?? []),
+      delegates: fields.delegates.map((delegate) => ({ ...delegate, state: readRunState(delegate.state) })),
+    },
     Log.of(messages.map((message) => freezeChanges(message))),
   )
 }

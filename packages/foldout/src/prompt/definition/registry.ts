@@ -72,6 +72,8 @@ export interface Registry {
   readonly byPath: ReadonlyMap<string, Slot>
   /** Slots that have tools. */
   readonly withTools: readonly Slot[]
+  /** Slots whose questions an agent answers while they are folded. */
+  readonly delegated: readonly Slot[]
   /** Slots that may differ from one render to the next without an override. */
   readonly changeable: readonly Slot[]
   /**
@@ -195,6 +197,7 @@ export function createRegistry(
     slots,
     byPath,
     withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
+    delegated: slots.filter(({ section }) => section.delegate !== false),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, getFixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),

@@ -83,6 +83,8 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly children: readonly AnySection[]
   readonly acceptsOverrides: boolean
   readonly priority: number
+  /** Who answers questions about the section while it is folded: a model by its name, or `true`, the run's own. */
+  readonly delegate: string | boolean
   // Never set; they only carry types.
   readonly '~needs'?: (params: Params) => void
   readonly '~keys'?: Keys
@@ -203,6 +205,13 @@ interface SectionFields<
   readonly acceptsOverrides?: boolean
   /** Under a token budget, sections with a lower priority are folded first. Default 0. */
   readonly priority?: number
+  /**
+   * Has a run of its own answer questions about the section (`ask_section`) instead of opening it: with the section's
+   * text and tools, on the run's own model (`true`) or on one of its `delegates`, by name. Only the answer enters the
+   * conversation. The section then starts folded. Who runs the prompt
+   * without answering opens it like others. Default false.
+   */
+  readonly delegate?: string | boolean
 }
 
 const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
@@ -233,7 +242,8 @@ export function defineSection<
 >(
   options: SectionOptions<Key, Schema, Body, Summary, Children>,
 ): Section<OwnInput<Schema, Body | Summary> & NeedsOf<Children>, Key | `${Key}.${KeysOf<Children>}`> {
-  const { key, visibility = 'full', enabled = true, children = [] } = options
+  const { key, delegate = false, enabled = true, children = [] } = options
+  const { visibility = delegate === false ? 'full' : 'summary' } = options
   const invalid = (message: string, placeholder?: string): never => {
     throw new PromptValidationError(`Section '${key}': ${message}`, { path: key, placeholder })
   }
@@ -251,6 +261,8 @@ export function defineSection<
   }
   if (typeof visibility !== 'function' && visibility !== 'auto' && !isVisibility(visibility))
     invalid(`its visibility is '${String(visibility)}'. Use 'full', 'summary' or 'auto'.`)
+  if ((typeof delegate !== 'boolean' && typeof delegate !== 'string') || delegate === '')
+    invalid(`its delegate is ${describeGiven(delegate)}. Pass true, or the name of one of the run's \`delegates\`.`)
   if ((visibility === 'summary' || visibility === 'auto') && options.summary === undefined)
     invalid(`it is folded but has no summary. Give it a \`summary\`, or leave out visibility: '${visibility}'.`)
   const { need } = options
@@ -277,5 +289,6 @@ export function defineSection<
     children: children.length > 0 ? Object.freeze([...children]) : NO_SECTIONS,
     acceptsOverrides: options.acceptsOverrides ?? true,
     priority: options.priority ?? 0,
+    delegate,
   })
 }

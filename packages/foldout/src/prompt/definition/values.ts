@@ -24,7 +24,11 @@ type Parsed = { readonly values: FlatValues } | { readonly missing: string; read
  * Validates the flat values with every section's schema. Values of the wrong type and values that no section uses are
  * rejected here. A missing value only matters when a section that needs it is rendered.
  */
-export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
+export function bindValues(
+  registry: Registry,
+  flat: FlatValues,
+  { isPart = false }: { readonly isPart?: boolean } = {},
+): BoundValues {
   const parsed = new Map<number, Parsed>()
   const consumed = new Set<string>(registry.inferred.keys())
   let takesAll = false
@@ -46,7 +50,8 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
       )
     }
   }
-  if (!takesAll) refuseExcess(flat, consumed)
+  // A part of a prompt has the values of the whole.
+  if (!takesAll && !isPart) refuseExcess(flat, consumed)
   return {
     flat,
     isComplete: [...registry.inferred.keys()].every((name) => Object.hasOwn(flat, name) && flat[name] !== undefined),

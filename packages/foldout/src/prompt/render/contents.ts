@@ -26,7 +26,7 @@ export function fitContents(frame: Frame, renderer: Renderer): Frame {
   const { registry, strategy, counter } = renderer.options
   const hint = strategy.contentsHint
   if (hint === undefined || registry.slots.length < MIN_SEARCHED_SECTIONS) return frame
-  const branches = findBranches(frame, registry.slots)
+  const branches = findBranches(frame, registry.slots, (slot) => renderer.isAsked(slot))
   const context: ListContext = { frame, hint, counter }
   let total = branches.reduce((sum, branch) => sum + computeCost(branch, 0, context), 0)
   if (total <= MAX_CONTENTS_TOKENS) return frame
@@ -43,10 +43,11 @@ export function fitContents(frame: Frame, renderer: Renderer): Frame {
   return showForms(branches, renderer, context)
 }
 
-function findBranches(frame: Frame, slots: readonly Slot[]): readonly Branch[] {
+function findBranches(frame: Frame, slots: readonly Slot[], isAsked: (slot: Slot) => boolean): readonly Branch[] {
   const byParent = new Map<number, Slot[]>()
   for (const slot of slots) {
-    if (frame.at(slot.index) !== FOLDED) continue
+    // A section that is asked can only be found by its summary.
+    if (frame.at(slot.index) !== FOLDED || isAsked(slot)) continue
     const branch = byParent.get(slot.parent)
     if (branch) branch.push(slot)
     else byParent.set(slot.parent, [slot])

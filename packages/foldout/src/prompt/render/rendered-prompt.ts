@@ -133,7 +133,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get summarized(): readonly string[] {
-    return (this.#summarized ??= Object.freeze(this.#view.folded.map(({ path }) => path)))
+    return (this.#summarized ??= Object.freeze(this.#view.listFolded()))
   }
 
   get disclosure(): DisclosureStrategy {

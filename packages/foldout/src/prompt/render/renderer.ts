@@ -1,6 +1,7 @@
 import { PromptValidationError } from '../../core/errors.ts'
 import { checkValues, fillTemplate, fillChecked, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import { askSuffix } from '../../disclosure/ask-section.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
@@ -18,7 +19,7 @@ import {
   ABSENT,
   type Shown,
 } from '../definition/registry.ts'
-import { callSelector, describeResult, wrongResult } from './selectors.ts'
+import { callSelector, describeResult, noSummary, wrongResult } from './selectors.ts'
 import type { SelectorContext } from '../definition/section.ts'
 import type { BoundValues } from '../definition/values.ts'
 
@@ -28,6 +29,8 @@ export interface RendererOptions {
   readonly strategy: DisclosureStrategy
   readonly overrides: AppliedOverrides | undefined
   readonly counter: TokenCounter
+  /** Whether questions about sections with a delegate are answered. */
+  readonly delegation: boolean
 }
 
 /** The inputs of a render besides the definition and the values. */
@@ -157,7 +160,8 @@ export class Renderer implements SlotSource {
     const body: unknown = callSelector('render', slot, () =>
       render(this.options.values.of(slot) as never, input.context),
     )
-    if (typeof body === 'string') return this.#make(slot, 'full', composeText(slot, isBlank(body) ? '' : body), draft)
+    if (typeof body === 'string')
+      return this.#make(slot, 'full', joinTexts([slot.heading, isBlank(body) ? '' : body, slot.examples]), draft)
     if (body !== undefined && body !== null) {
       throw wrongResult('render', slot, body, 'a string, or nothing to leave the section out')
     }
@@ -238,7 +242,7 @@ export class Renderer implements SlotSource {
     const template = body === slot.section.body ? findFullTemplate(this.options.registry, slot) : undefined
     if (template) return fillChecked(template, values)
     const text = fillChecked(body, values)
-    return composeText(slot, isBlank(text) ? '' : text)
+    return joinTexts([slot.heading, isBlank(text) ? '' : text, slot.examples])
   }
 
   /** Returns the text of a summary that depends only on the bound values. */
@@ -261,7 +265,8 @@ export class Renderer implements SlotSource {
     let templates = registry.folds.get(strategy)
     if (!templates) registry.folds.set(strategy, (templates = new Array(registry.slots.length).fill(undefined)))
     const { summary } = slot.section
-    if (!summary || this.describeSummary(slot) !== summary) return undefined
+    // How a section with a delegate is used depends on who renders it.
+    if (!summary || slot.section.delegate !== false || this.describeSummary(slot) !== summary) return undefined
     const known = templates[slot.index]
     if (known || !hasInk(summary)) return known
     const suffix = `\n\n---\n${this.#suffix(slot, NO_CONTEXT)}`
@@ -297,6 +302,7 @@ export class Renderer implements SlotSource {
   #suffix(slot: Slot, context: SelectorContext): string {
     const { section, path } = slot
     if (section.summarySuffix) return fillChecked(section.summarySuffix, { section_key: path })
+    if (this.isAsked(slot)) return askSuffix(path)
     return this.options.strategy.suffix(this.describeFolded(slot, context))
   }
 
@@ -313,6 +319,11 @@ export class Renderer implements SlotSource {
     const tools = collectTools(nodes).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
     const tokens = counter.count(joinTexts(nodes.map((node) => node.text))) + tools
     return `[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
+  }
+
+  /** Whether a section is asked, while it is folded, instead of opened. */
+  isAsked({ section }: Slot): boolean {
+    return this.options.delegation && section.delegate !== false
   }
 
   describeFolded(slot: Slot, context: SelectorContext): FoldedSection {
@@ -368,22 +379,6 @@ interface Draft {
   readonly made: Map<number, RenderedNode>
 }
 
-/** Joins heading, body and examples, except empty ones. */
-function composeText(slot: Slot, body: string): string {
-  return joinTexts([slot.heading, body, slot.examples])
-}
-
-function noSummary(path: string): PromptValidationError {
-  return new PromptValidationError(
-    `Section '${path}' cannot be folded, because it has no summary. Give it a \`summary\`.`,
-    { path },
-  )
-}
-
-function isBlank(text: string): boolean {
-  return !/\S/.test(text)
-}
-
 /** Lazy: an `enabled` selector below a folded section need not run for strategies that ignore tools. */
 class FoldedSlot implements FoldedSection {
   readonly path: string
@@ -405,4 +400,8 @@ class FoldedSlot implements FoldedSection {
   get hasTools(): boolean {
     return this.#renderer.hasTools(this.#slot, this.#context)
   }
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text)
 }

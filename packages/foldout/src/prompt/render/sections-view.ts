@@ -1,4 +1,5 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
+import { askSectionTool } from '../../disclosure/ask-tool.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
 import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
@@ -121,7 +122,8 @@ export class SectionsView implements DisclosureView {
     const { strategy } = this.renderer.options
     const tools = this.#collectTools()
     tools.push(...this.#openedTools(tools))
-    if (this.frame.isFolded) tools.push(...strategy.tools(this))
+    if (this.canOpen) tools.push(...strategy.tools(this))
+    if (this.#findAsked().length > 0) tools.push(askSectionTool)
     return (this.#tools = Object.freeze(tools))
   }
 
@@ -188,8 +190,37 @@ export class SectionsView implements DisclosureView {
 
   get folded(): readonly FoldedSection[] {
     return this.#slots()
-      .filter((slot) => this.frame.at(slot.index) === FOLDED)
+      .filter((slot) => this.frame.at(slot.index) === FOLDED && !this.renderer.isAsked(slot))
       .map((slot) => this.renderer.describeFolded(slot, this.frame.context))
+  }
+
+  /** The paths of all folded sections. */
+  listFolded(): readonly string[] {
+    return this.#slots().flatMap((slot) => (this.frame.at(slot.index) === FOLDED ? [slot.path] : []))
+  }
+
+  /** Whether a section is folded that can be opened. */
+  get canOpen(): boolean {
+    if (!this.frame.isFolded) return false
+    const asked = this.#findAsked()
+    return (
+      asked.length === 0 || this.frame.shown.reduce((sum, shown) => sum + Number(shown === FOLDED), 0) > asked.length
+    )
+  }
+
+  /** The folded sections whose questions an agent answers. */
+  #findAsked(): readonly Slot[] {
+    const { delegated } = this.renderer.options.registry
+    if (delegated.length === 0) return delegated
+    return delegated.filter((slot) => this.frame.at(slot.index) === FOLDED && this.renderer.isAsked(slot))
+  }
+
+  getDelegateName(path: string): string | boolean {
+    return this.renderer.options.registry.byPath.get(path)?.section.delegate ?? false
+  }
+
+  findDelegate(path: string): string | undefined {
+    return this.#findAsked().find((slot) => `${path}.`.startsWith(`${slot.path}.`))?.path
   }
 
   get keys(): readonly string[] {

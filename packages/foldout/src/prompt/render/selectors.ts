@@ -1,4 +1,4 @@
-import { getErrorMessage, isInstance, PromptRenderError } from '../../core/errors.ts'
+import { getErrorMessage, isInstance, PromptRenderError, PromptValidationError } from '../../core/errors.ts'
 import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
@@ -43,4 +43,11 @@ export function describeResult(value: unknown): string {
   } catch {
     return 'something that cannot be shown'
   }
+}
+
+export function noSummary(path: string): PromptValidationError {
+  return new PromptValidationError(
+    `Section '${path}' cannot be folded, because it has no summary. Give it a \`summary\`.`,
+    { path },
+  )
 }

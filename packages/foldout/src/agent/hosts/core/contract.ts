@@ -1,4 +1,4 @@
-import type { Usage } from '../../../adapters/contract.ts'
+import type { ProviderAdapter, Usage } from '../../../adapters/contract.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { RenderOptions } from '../../../prompt/prompt.ts'
@@ -8,6 +8,7 @@ import type { Session } from '../../../session/session.ts'
 import type { AnySlice } from '../../../session/slice.ts'
 import type { ToolImage } from '../../../tools/result.ts'
 import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
+import type { DelegateModel } from '../../delegate-models.ts'
 import type { AgentEvent } from '../../events.ts'
 
 /**
@@ -19,11 +20,15 @@ import type { AgentEvent } from '../../events.ts'
  * const host = createHost(bound, options)
  * ```
  */
-export interface HostOptions extends Omit<RenderOptions, 'session'> {
+export interface HostOptions extends Omit<RenderOptions, 'session' | 'delegation'> {
   /** The slices that the prompt's tools use. Their events are part of the host's state. */
   readonly slices?: readonly AnySlice[]
   /** The files that tools work on. */
   readonly filesystem?: Filesystem
+  /** The model that answers questions about sections with `delegate: true`. Without it, these are opened like others. */
+  readonly adapter?: ProviderAdapter
+  /** The models that answer questions about other sections, by the name that `delegate` says. */
+  readonly delegates?: Readonly<Record<string, DelegateModel>>
   /** Called with what happens, as in a run: pass a recorder's or the inspector's listener. */
   readonly onEvent?: (event: AgentEvent) => void
 }

@@ -1,7 +1,9 @@
+import type { ProviderAdapter } from '../../../adapters/contract.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
 import type { Session } from '../../../session/session.ts'
 import type { ToolContext } from '../../../tools/tool.ts'
+import type { DelegateModels } from '../../delegate-models.ts'
 import type { HostCall, HostCallOptions, HostReport, HostView } from './contract.ts'
 import type { CallReport } from './report.ts'
 
@@ -10,6 +12,8 @@ export interface ViewParts {
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
   readonly render: Omit<RenderOptions, 'session'>
   readonly filesystem: Filesystem | undefined
+  readonly adapter: ProviderAdapter | undefined
+  readonly delegates: DelegateModels | undefined
   readonly report: HostReport & CallReport
   readonly session: Session
 }

@@ -16,6 +16,8 @@ import type { HostCall, HostReport, HostView } from './contract.ts'
 export interface CallReport {
   begins(call: HostCall, target: FoundTarget | undefined): void
   ends(end: CallEnd): void
+  /** Reports what happens in the run that answers a question about a section. */
+  tellDelegate(callId: string, path: string, event: AgentEvent): void
 }
 
 export interface CallEnd {
@@ -85,6 +87,10 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
     failed(error) {
       if (isRunning) tell({ type: 'run/failed', errorType: getErrorType(error) })
       isRunning = false
+    },
+    tellDelegate(callId, path, event) {
+      if (event.type === 'reply/received' || event.type === 'reply/lost') usage = addUsage(usage, event.usage)
+      tell({ type: 'section/delegated', callId, path, event })
     },
     begins: (call, target) => tell({ type: 'tool/called', call, ...getTarget(target) }),
     ends(end) {

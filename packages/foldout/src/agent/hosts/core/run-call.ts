@@ -1,4 +1,5 @@
 import { toOwnArguments } from '../../../adapters/tool-keys.ts'
+import { askSectionTool } from '../../../disclosure/ask-tool.ts'
 import { getOpenedText } from '../../../disclosure/engine.ts'
 import { applyOpening, describeCallable, describeNews, describeOpened } from '../../../disclosure/opening.ts'
 import { readRequest } from '../../../disclosure/strategy.ts'
@@ -13,6 +14,7 @@ import type { AnyTool } from '../../../tools/tool.ts'
 import { findTarget } from '../../loop/calls/call.ts'
 import { agentRun } from '../../loop/run-state.ts'
 import type { HostCall, HostCallOptions, HostResult, HostView } from './contract.ts'
+import { askInHost } from './ask.ts'
 import { createContext, type ViewParts } from './parts.ts'
 
 interface CallParts extends ViewParts {
@@ -83,6 +85,7 @@ function execute(
 ): Promise<ToolResult> {
   const args = toOwnArguments(call.arguments, tool)
   const context = { ...createContext(parts, parts.view, call, options), session }
+  if (tool === askSectionTool) return askInHost(parts, { ...call, arguments: args }, context)
   if (!isApproved) return executeTool(tool, args, context)
   const target = findTarget({ arguments: args }, tool)
   const clearedCall = hashCall(target?.name ?? tool.name, target?.arguments ?? args)

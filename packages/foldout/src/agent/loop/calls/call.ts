@@ -1,7 +1,8 @@
 import type { ToolCall, ToolMessage } from '../../../adapters/contract.ts'
+import type { Usage } from '../../../adapters/usage/usage.ts'
 import { shorten } from '../../../core/text.ts'
 import { executeTool } from '../../../tools/execute.ts'
-import { fail, type ToolFailure, type ToolResult } from '../../../tools/result.ts'
+import { fail, type ToolResult } from '../../../tools/result.ts'
 import type { AnyTool, CallTarget, FoundTarget, ToolContext } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { MAX_MALFORMED_SHOWN } from '../../limits.ts'
@@ -30,28 +31,47 @@ export interface CallOptions {
   /** A hash of the call that may run, if that was already decided. */
   readonly cleared?: string | undefined
   /** The answer to the call, instead of running its tool. */
-  readonly refusal?: ToolFailure | undefined
+  readonly answer?: CallAnswer | undefined
   /** May replace the result before it is used. */
   readonly review?: (result: ToolResult) => ToolResult
   /** Called synchronously when the call takes effect. */
   readonly onEnd: (end: CallEnd) => void
 }
 
+/** A result that did not come from the tool of the call. */
+export interface CallAnswer extends Pick<ToolInvoked, 'delegated'> {
+  readonly result: ToolResult
+  /** When the call began, as `performance.now()`. */
+  readonly started?: number
+}
+
+/** How a question about a section ended. */
+export type AskOutcome =
+  | { readonly type: 'answer'; readonly result: ToolResult; readonly path?: string; readonly usage?: Usage }
+  /** A call of the agent that answers waits for a person. */
+  | { readonly type: 'wait' }
+  /** The arguments are wrong. */
+  | { readonly type: 'invalid' }
+
 /** Runs one call to its end. It always ends with a result that the model can read. */
 export async function runCall(call: ToolCall, context: CallContext, options: CallOptions): Promise<CallEnd> {
-  const { review, onEnd, cleared, refusal } = options
-  const started = performance.now()
+  const { review, onEnd, cleared, answer } = options
+  const started = answer?.started ?? performance.now()
   const target = getTarget(call, context.toolbox)
   const { session, hasRunAgent } = createCallSession(context.tools.session)
   let end: CallEnd | undefined
   const settle = (given: ToolResult): CallEnd => {
     const result = review ? review(given) : given
-    const details = { durationMs: Math.round(performance.now() - started), ...(target && { target }) }
-    end = { ...createEnd(call, result, details), hasRunAgent: hasRunAgent() }
+    const details = {
+      durationMs: Math.round(performance.now() - started),
+      ...(target && { target }),
+      ...(answer?.delegated && { delegated: answer.delegated }),
+    }
+    end = { ...createEnd(call, result, details), hasRunAgent: hasRunAgent() || answer?.delegated !== undefined }
     onEnd(end)
     return end
   }
-  if (refusal) return settle(refusal)
+  if (answer) return settle(answer.result)
   const found = findTool(call, context.toolbox)
   if (!('tool' in found)) return settle(fail(found.message))
   const { signal, release } = context.fork()
@@ -79,7 +99,7 @@ export function createToolContext({ id }: ToolCall, context: CallContext, signal
 function createEnd(
   { id, name }: ToolCall,
   result: ToolResult,
-  details: Pick<ToolInvoked, 'durationMs' | 'target'>,
+  details: Pick<ToolInvoked, 'durationMs' | 'target' | 'delegated'>,
 ): Omit<CallEnd, 'hasRunAgent'> {
   // Whatever else a tool's image objects hold may not survive in a stored conversation.
   const images = result.ok ? (result.images ?? []).map(({ mimeType, data }) => ({ mimeType, data })) : []

@@ -1,4 +1,5 @@
 import type { ToolCall, ToolMessage } from '../../../adapters/contract.ts'
+import { askSectionTool } from '../../../disclosure/ask-tool.ts'
 import { getOpenedText } from '../../../disclosure/engine.ts'
 import { NOT_RUN, applyOpening, chooseAnswer, isApplied } from '../../../disclosure/opening.ts'
 import { readRequest } from '../../../disclosure/strategy.ts'
@@ -9,7 +10,7 @@ import type { AnyTool } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { acceptOpening, type OpeningPolicy } from '../../policy.ts'
 import { clearCall, type ApprovalContext, type Clearance } from './approval.ts'
-import { findTool, runCall, type CallEnd, type CallOptions } from './call.ts'
+import { findTool, runCall, type AskOutcome, type CallEnd, type CallOptions } from './call.ts'
 import type { RunningCall } from '../../approvals.ts'
 import type { PendingOpening } from '../run-state.ts'
 import type { WindowCheck } from './window.ts'
@@ -30,6 +31,8 @@ export interface TurnContext extends ApprovalContext {
   readonly getPending: () => readonly PendingOpening[]
   /** Throws if the run must not continue. */
   check(): void
+  /** Has a run of its own answer a call of `ask_section`. */
+  ask(call: ToolCall): Promise<AskOutcome>
   /** Records that a call begins. Resolves when the record outlives the process. */
   begins(call: RunningCall): Promise<void>
   /** Records that a call has ended, with the opening that waits for a render, if any. */
@@ -95,6 +98,12 @@ export async function runTurn(
   let isWaiting = hasWaiting
   await runParallel(ready, createParallelOptions(context), async ({ index, call, clearance }) => {
     context.check()
+    if (isQuestion(call, context)) {
+      const end = await runQuestion(call, context)
+      if (end) take(index, end)
+      else isWaiting = true
+      return
+    }
     const now = clearance.type === 'unknown' ? await clearCall(call, context) : clearance
     if (now.type === 'wait') isWaiting = true
     else take(index, await runOther(call, context, now))
@@ -124,7 +133,9 @@ async function clearCalls(
   calls: readonly (readonly [index: number, call: ToolCall])[],
   context: TurnContext,
 ): Promise<{ readonly ready: readonly ReadyCall[]; readonly hasWaiting: boolean }> {
-  const clearances = await Promise.all(calls.map(([, call]) => clearCall(call, context)))
+  const clearances = await Promise.all(
+    calls.map(([, call]) => (isQuestion(call, context) ? Promise.resolve(ASKS) : clearCall(call, context))),
+  )
   const ready: ReadyCall[] = []
   let hasWaiting = false
   let isBlocked = false
@@ -138,6 +149,27 @@ async function clearCalls(
     } else if (clearance && !isBlocked) ready.push({ index, call, clearance })
   }
   return { ready, hasWaiting }
+}
+
+/** A question does nothing by itself. The calls of the agent that answers are cleared one by one. */
+const ASKS: Clearance = { type: 'run', digest: '', cleared: undefined }
+
+function isQuestion(call: ToolCall, { toolbox }: TurnContext): boolean {
+  const found = findTool(call, toolbox)
+  return 'tool' in found && found.tool === askSectionTool
+}
+
+/** Runs a call of `ask_section`. Undefined: a call of the agent that answers waits for a person. */
+async function runQuestion(call: ToolCall, context: TurnContext): Promise<CallEnd | undefined> {
+  const started = performance.now()
+  const outcome = await context.ask(call)
+  if (outcome.type === 'wait') return undefined
+  const onEnd = (end: CallEnd): void => context.settled(end, undefined)
+  // The tool's own check explains what is wrong.
+  if (outcome.type === 'invalid') return runCall(call, context, { onEnd })
+  const { result, path, usage } = outcome
+  const delegated = path !== undefined && usage ? { delegated: { path, usage } } : {}
+  return runCall(call, context, { answer: { result, started, ...delegated }, onEnd })
 }
 
 function createParallelOptions(context: TurnContext) {
@@ -231,9 +263,9 @@ async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCa
   })
 }
 
-function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions, 'cleared' | 'refusal'> {
+function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions, 'cleared' | 'answer'> {
   if (clearance.type === 'run') return { cleared: clearance.cleared }
-  return { refusal: clearance.type === 'unknown' ? fail(clearance.message) : clearance.result }
+  return { answer: { result: clearance.type === 'unknown' ? fail(clearance.message) : clearance.result } }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { NO_USAGE, type Message, type ToolMessage, type Usage } from '../../../adapters/contract.ts'
 import { freezeChanges } from '../../../session/freeze.ts'
 import { Log } from '../../../session/log.ts'
+import type { VisibilityOverrides } from '../../../session/visibility.ts'
 import type { HeldApproval, RunningCall } from '../../approvals.ts'
 import type { ConversationSummary, FoldedResult } from '../../refold/projection.ts'
 
@@ -60,6 +61,27 @@ export interface ConversationStart {
 export type ShownSection = readonly [path: string, hash: string]
 
 /**
+ * A run that answers a question about a section, as part of the run that asks. It has the same journal.
+ *
+ * @example
+ * ```ts
+ * const { state } = await runAgent(bound, { adapter })
+ * const open: readonly DelegateRun[] = state.delegates
+ * open.length // => 0
+ * ```
+ */
+export interface DelegateRun {
+  /** The call of `ask_section`. */
+  readonly callId: string
+  /** The section that answers. */
+  readonly path: string
+  readonly question: string
+  /** What is open in its prompt. */
+  readonly opened: VisibilityOverrides
+  readonly state: RunState
+}
+
+/**
  * Everything that is needed to continue a run besides the prompt and the session. Plain JSON.
  *
  * @example
@@ -108,6 +130,13 @@ export interface RunState {
   readonly summary: ConversationSummary | null
   /** When the model last replied, in milliseconds since 1970; null before its first reply. */
   readonly repliedAt: number | null
+  /** The runs that answer questions about sections and have not ended. */
+  readonly delegates: readonly DelegateRun[]
+  /**
+   * The part of `usage` that such runs have used, with what it cost as far as the provider or the rates of `delegates`
+   * say.
+   */
+  readonly delegated: Usage
 }
 
 export type Fields = Omit<RunState, 'messages'>
@@ -132,6 +161,8 @@ export const NEW_FIELDS: Fields = Object.freeze({
   folded: [],
   summary: null,
   repliedAt: null,
+  delegates: [],
+  delegated: NO_USAGE,
 })
 
 /**
@@ -158,6 +189,8 @@ export class HeldState implements RunState {
   readonly folded: readonly FoldedResult[]
   readonly summary: ConversationSummary | null
   readonly repliedAt: number | null
+  readonly delegates: readonly DelegateRun[]
+  readonly delegated: Usage
   readonly #fields: Fields
   readonly #log: Log<Message>
   #messages: readonly Message[] | undefined
@@ -181,6 +214,8 @@ export class HeldState implements RunState {
     this.folded = freezeChanges(fields.folded)
     this.summary = freezeChanges(fields.summary)
     this.repliedAt = fields.repliedAt
+    this.delegates = Object.freeze(fields.delegates)
+    this.delegated = freezeChanges(fields.delegated)
     this.#fields = fields
     this.#log = log
     Object.freeze(this)
@@ -222,5 +257,7 @@ export function update(state: RunState, changes: Partial<Fields>, log?: Log<Mess
 
 /** Converts a state to plain data for callers. */
 export function toRunState(state: RunState): RunState {
-  return state instanceof HeldState ? Object.freeze({ ...state.fields, messages: state.messages }) : state
+  if (!(state instanceof HeldState)) return state
+  const delegates = state.delegates.map((each) => Object.freeze({ ...each, state: toRunState(each.state) }))
+  return Object.freeze({ ...state.fields, delegates, messages: state.messages })
 }

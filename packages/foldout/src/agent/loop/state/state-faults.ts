@@ -8,6 +8,8 @@ import {
   type StandardSchemaV1,
 } from '../../../core/schema/schema.ts'
 import type { PayloadCheck } from '../../../session/slice.ts'
+import { isVisibility, visibility } from '../../../session/visibility.ts'
+import { MAX_DELEGATE_DEPTH } from '../../limits.ts'
 
 /** Where in a value something is. */
 type Place = readonly (string | number)[]
@@ -37,6 +39,9 @@ const folded = list(record({ callId: text, form: { enum: ['large', 'old', 'close
 const summary = record({ count, messages: list({ type: 'object' }) })
 const start = record({ system: text, tools: texts, definitions: text, prompt: text, source: text, shown })
 
+const asking = { callId: text, path: text, question: text }
+const delegate = record({ ...asking, opened: { type: 'object' }, state: { type: 'object' } })
+
 /** The fields of a state except its messages and results, which are checked one by one. */
 const fields = record(
   {},
@@ -58,6 +63,8 @@ const fields = record(
     folded,
     summary: orNull(summary),
     repliedAt: orNull(time),
+    delegates: list(delegate),
+    delegated: usage,
   },
 )
 const messages: Readonly<Record<string, JsonSchema>> = {
@@ -90,6 +97,22 @@ const foldPayload = checkPayload(record({}, { folded, summary, closed: texts }))
 const checkFold: PayloadCheck = (payload) =>
   foldPayload(payload) ?? (isPlainObject(payload) ? findSummaryFault(payload['summary']) : undefined)
 
+const delegatedPayload = checkPayload(
+  record({ callId: text, event: record({ type: text }) }, { costUsd: { type: 'number', minimum: 0 } }),
+)
+
+/** Describes the fault of an event inside the event of a run that asks. */
+function findEventFault(payload: unknown, depth: number): string | undefined {
+  if (depth > MAX_DELEGATE_DEPTH) return 'it is nested too deep'
+  if (!isPlainObject(payload) || !isPlainObject(payload['event'])) return NOT_AN_OBJECT
+  const { type, payload: inner } = payload['event']
+  if (type === 'run/delegated') return delegatedPayload(inner) ?? findEventFault(inner, depth + 1)
+  const name = String(type).slice('run/'.length) as keyof typeof runEventChecks
+  if (String(type).startsWith('run/') && Object.hasOwn(runEventChecks, name)) return runEventChecks[name](inner)
+  const slice = visibility.reducers.has(String(type)) ? visibility : undefined
+  return slice?.checks?.get(String(type))?.(inner)
+}
+
 /**
  * Checks of the events of a run. A session that took an event with an odd payload could not be restored from its own
  * snapshot, so these ask for what a stored state is asked for.
@@ -108,6 +131,8 @@ export const runEventChecks = {
   folded: checkFold,
   removed: checkPayload(record({ names: texts })),
   disclosed: checkPayload(record({ names: texts })),
+  asking: checkPayload(record(asking)),
+  delegated: (payload) => delegatedPayload(payload) ?? findEventFault(payload, 0),
   rendered: checkPayload(record({ start })),
   shown: checkPayload(record({ sections: shown }, { result: toolMessage })),
   restarted: checkPayload(record({ isOpening: flag })),
@@ -117,7 +142,8 @@ export const runEventChecks = {
 } satisfies Readonly<Record<string, PayloadCheck>>
 
 /** Describes the fault of a value that should be the state of a run, as a clause; `undefined` if it is valid. */
-export function findStateFault(json: unknown): string | undefined {
+export function findStateFault(json: unknown, depth = 0): string | undefined {
+  if (depth > MAX_DELEGATE_DEPTH) return 'its delegates are nested too deep'
   if (!isPlainObject(json)) return 'it is not an object'
   const { messages: said, finished, version, ...others } = json
   if (version !== 1) return 'its version is not 1'
@@ -132,8 +158,19 @@ export function findStateFault(json: unknown): string | undefined {
         ? `finished[${index}] is not the result of a call`
         : findMessageFault(message, ['finished', index]),
     ) ??
-    findLoss(json)
+    findLoss(json) ??
+    findDelegateFault(others['delegates'], depth)
   )
+}
+
+function findDelegateFault(delegates: unknown, depth: number): string | undefined {
+  return findFirst(Array.isArray(delegates) ? delegates : [], (delegate, index) => {
+    const { opened, state } = isPlainObject(delegate) ? delegate : {}
+    if (!isPlainObject(opened) || !Object.values(opened).every(isVisibility))
+      return `delegates[${index}].opened is not an object of 'full' and 'summary' by path`
+    const fault = state instanceof Object ? findStateFault(state, depth + 1) : undefined
+    return fault && `of delegates[${index}].state: ${fault}`
+  })
 }
 
 function findSummaryFault(summary: unknown): string | undefined {
