@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from './main.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 
@@ -54,7 +54,7 @@ describe('R58 foldout completion', () => {
     ],
     [
       ['foldout', 'completion', '-'],
-      ['--json', '-h', '--help'],
+      ['--names', '-c', '--config', '--json', '-h', '--help'],
     ],
     [
       ['foldout', 'pins', "''"],
@@ -113,6 +113,39 @@ describe('R58 foldout completion', () => {
     const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: folder })
     await removeFolder(folder)
     expect(stdout.trim()).toBe(expected)
+  })
+
+  describe('of names', () => {
+    const BIN = join(import.meta.dirname, '../../bin/foldout.js')
+    const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
+    let folder: string
+    const env = () => ({ PATH: process.env['PATH'], HOME: folder })
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
+      const args = [SERVER, JSON.stringify({ tools: [{ name: 'send_mail' }, { name: '$(touch evil)' }] })]
+      const mcpServers = { mail: { command: process.execPath, args }, '`touch evil`': { command: 'a' } }
+      writeFileSync(join(folder, 'foldout.config.json'), JSON.stringify({ mcpServers }))
+      writeFileSync(join(folder, 'other.json'), JSON.stringify({ mcpServers: { chat: { command: 'a' } } }))
+    })
+    afterAll(() => removeFolder(folder))
+    const ask = async (words: readonly string[]) => {
+      const { stdout: script } = await complete('bash')
+      const call = `foldout() { ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"; }`
+      const line = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const options = { encoding: 'utf8', cwd: folder, env: env() } as const
+      return spawnSync('bash', ['--norc', '-c', `${call}\n${script}\n${line}`], options).stdout.trim()
+    }
+
+    it.skipIf(!isInstalled('bash'))('asks only configurations that the user trusts, and starts nothing', async () => {
+      expect(await ask(['foldout', 'login', "''"])).toBe('')
+      expect(await ask(['foldout', 'login', '-c', 'other.json', "''"])).toBe('chat')
+      const tools = [BIN, 'tools', '--trust']
+      spawnSync(process.execPath, tools, { cwd: folder, env: env() })
+      for (const command of ['login', 'logout', 'remove', 'approve'])
+        expect(await ask(['foldout', command, 'm'])).toBe('mail')
+      expect(await ask(['foldout', 'call', "''"])).toBe('send_mail\ntouch_evil')
+      expect(readdirSync(folder)).not.toContain('evil')
+    })
   })
 
   it('escapes values with spaces in zsh', async () => {

@@ -1,15 +1,23 @@
-import { Argument, type Command, type Option } from 'commander'
+import { Argument, Option, type Command } from 'commander'
+import { UsageError } from '../gateway/config/config.ts'
+import { dropUndefined } from '../shared/fields.ts'
+import type { NameKind } from './known-names.ts'
 import { EXIT } from './support/exit-codes.ts'
-import { formatExamples, type AddCommands } from './support/options.ts'
+import { collect, formatExamples, type AddCommands } from './support/options.ts'
 
 type Shell = keyof typeof SCRIPTS
 
+const NAME_KINDS: readonly NameKind[] = ['servers', 'tools']
+
 /** `foldout completion <shell>`: prints a script that completes commands, options and their values in a shell. */
-export const addCompletion: AddCommands = (program, { stdout }, finish) => {
+export const addCompletion: AddCommands = (program, surroundings, finish) => {
+  const { stdout } = surroundings
   program
     .command('completion')
     .description('print a shell completion script')
-    .addArgument(new Argument('<shell>', 'the shell to print the script for').choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument('[shell]', 'the shell to print the script for').choices(Object.keys(SCRIPTS)))
+    .addOption(new Option('--names <kind>', 'print the names that the script completes').choices(NAME_KINDS))
+    .option('-c, --config <file>', 'the configuration whose names to print; repeatable', collect)
     .option('--json', 'print JSON: the script, and every command with its options')
     .addHelpText(
       'after',
@@ -19,7 +27,15 @@ export const addCompletion: AddCommands = (program, { stdout }, finish) => {
         'foldout completion fish > ~/.config/fish/completions/foldout.fish',
       ),
     )
-    .action(async (shell: Shell, { json }: { readonly json?: boolean }) => {
+    .action(async (shell: Shell | undefined, options: CompletionOptions) => {
+      const { json, names, config } = options
+      if (names !== undefined) {
+        const { listKnownNames } = await import('./known-names.ts')
+        const known = await listKnownNames(names, dropUndefined({ config }), surroundings)
+        stdout.write(json ? `${JSON.stringify(known, null, 2)}\n` : known.map((name) => `${name}\n`).join(''))
+        return finish(EXIT.done)
+      }
+      if (shell === undefined) throw new UsageError(`Name the shell: ${Object.keys(SCRIPTS).join(', ')}.`)
       const { CLIENTS } = await import('../clients/known/clients.ts')
       const clients = CLIENTS.map(({ name }) => name)
       const commands = describeCommands(program, clients)
@@ -27,6 +43,12 @@ export const addCompletion: AddCommands = (program, { stdout }, finish) => {
       stdout.write(json ? `${JSON.stringify({ shell, script, commands }, null, 2)}\n` : script)
       finish(EXIT.done)
     })
+}
+
+interface CompletionOptions {
+  readonly json?: boolean
+  readonly names?: NameKind
+  readonly config?: readonly string[]
 }
 
 /** The commands and their options as JSON, or those of one command: `foldout help --json`, `foldout help tools --json`. */
@@ -48,6 +70,8 @@ interface DescribedCommand {
   readonly takesArguments: boolean
   /** The possible arguments, if they are known. */
   readonly arguments: readonly string[]
+  /** The names of the configuration that an argument may be. */
+  readonly names?: NameKind
   /** Whether an argument may be a file. */
   readonly takesFiles: boolean
 }
@@ -78,6 +102,7 @@ function describeCommands(program: Command, clients: readonly string[]): readonl
       options: [...command.options.map((option) => describeOption(option, clients)), HELP],
       takesArguments: command.commands.length + command.registeredArguments.length > 0,
       arguments: [...command.commands.map((inner) => inner.name()), ...args],
+      ...dropUndefined({ names: findNames(command) }),
       takesFiles: command.registeredArguments.some((argument) => FILES.has(argument.name())),
     }
   })
@@ -93,6 +118,13 @@ function describeCommands(program: Command, clients: readonly string[]): readonl
       takesFiles: false,
     },
   ]
+}
+
+/** Which names the first argument of a command is one of. */
+function findNames(command: Command): NameKind | undefined {
+  const [first] = command.registeredArguments
+  if (first?.name() === 'tool') return 'tools'
+  return first?.name() === 'server' ? 'servers' : undefined
 }
 
 const HELP: DescribedOption = {
@@ -137,12 +169,13 @@ function formatBash(commands: readonly DescribedCommand[]): string {
   const words = commands.map((command) => {
     const flags = command.options.flatMap((option) => option.flags)
     const offered = command.takesArguments ? command.arguments : flags
-    const files = command.takesFiles ? ' files=1' : ''
-    return `    ${command.name}) flags=${quoteWords(flags)} words=${quoteWords(offered)}${files} ;;`
+    const more = `${command.names ? ` names=${command.names}` : ''}${command.takesFiles ? ' files=1' : ''}`
+    return `    ${command.name}) flags=${quoteWords(flags)} words=${quoteWords(offered)}${more} ;;`
   })
   return `# foldout completion for bash: source <(foldout completion bash)
 _foldout() {
-  local IFS=$'\\n' command="\${COMP_WORDS[1]}" flags='' words='' files=''
+  local IFS=$'\\n' command="\${COMP_WORDS[1]}" flags='' words='' names='' files='' at
+  local -a config=()
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   # Bash splits --option=value into three words.
   if [ "$current" = '=' ]; then current=''; elif [ "$previous" = '=' ]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
@@ -158,7 +191,13 @@ ${values.join('\n')}
   case "$command" in
 ${words.join('\n')}
   esac
-  case "$current" in -*) words="$flags" ;; esac
+  for ((at = 2; at < COMP_CWORD - 1; at++)); do
+    case "\${COMP_WORDS[at]}" in -c|--config) config+=(--config "\${COMP_WORDS[at+1]}") ;; esac
+  done
+  case "$current" in
+    -*) words="$flags" ;;
+    *) if [ -n "$names" ]; then words="$(foldout completion --names "$names" "\${config[@]}" 2>/dev/null)"; fi ;;
+  esac
   ${COMPLETE_WORDS}
   if [ "\${#COMPREPLY[@]}" -eq 0 ] && [ -n "$files" ]; then ${COMPLETE_FILES}; fi
 }
@@ -177,7 +216,7 @@ function formatZsh(commands: readonly DescribedCommand[]): string {
     if (words.length > 0) return `(${words.map(escapeSpaces).join(' ')})`
     return takesFiles ? '_files' : ' '
   }
-  const cases = commands.map(({ name, options, arguments: given, takesFiles: isFile }) => {
+  const cases = commands.map(({ name, options, arguments: given, names: kind, takesFiles: isFile }) => {
     const specs = options.flatMap(({ flags, description, takesValue, values, takesFiles }) =>
       flags.map((flag) => {
         const value = `:value:${offer(values, takesFiles)}`
@@ -186,7 +225,8 @@ function formatZsh(commands: readonly DescribedCommand[]): string {
         return quote(`*${name}[${escapeZsh(description)}]${takesValue ? value : ''}`)
       }),
     )
-    const rest = `*:argument:${offer(given, isFile)}`
+    const known = kind && `{compadd -- \${(f)"$(foldout completion --names ${kind} 2>/dev/null)"}}`
+    const rest = `*:argument:${known ?? offer(given, isFile)}`
     return `    ${name}) _arguments ${[...specs, quote(rest)].join(' ')} ;;`
   })
   return `#compdef foldout
@@ -224,7 +264,7 @@ function formatFish(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, description }) =>
     ['complete -c foldout -n __fish_use_subcommand -f -a', name, '-d', quoteFish(description)].join(' '),
   )
-  const others = commands.flatMap(({ name, options, arguments: given, takesFiles }) => {
+  const others = commands.flatMap(({ name, options, arguments: given, names: kind, takesFiles }) => {
     const only = `complete -c foldout -n ${quoteFish(`__fish_seen_subcommand_from ${name}`)}`
     const flags = options.map((option) => {
       const spelled = option.flags.map((flag) =>
@@ -236,7 +276,9 @@ function formatFish(commands: readonly DescribedCommand[]): string {
       const value = option.takesValue && list.length === 0 ? other : list
       return [only, ...spelled, ...value, '-d', quoteFish(option.description)].join(' ')
     })
+    const known = kind && `(foldout completion --names ${kind} 2>/dev/null)`
     const noFiles = takesFiles ? [] : [`${only} -f`]
+    if (known) return [...flags, `${only} -f -a ${quoteFish(known)}`]
     return given.length === 0 ? [...flags, ...noFiles] : [...flags, `${only} -f -a ${quoteFish(given.join(' '))}`]
   })
   return `# foldout completion for fish\n${[...names, ...others].join('\n')}\n`

@@ -141,7 +141,7 @@ function addRemove(program: Command, surroundings: Surroundings, finish: Finish)
   program
     .command('remove')
     .description('remove a server from the configuration')
-    .argument('<name>', 'the server’s name')
+    .argument('<server>', 'the server’s name')
     .option(...CHANGED_CONFIG)
     .option(...TRUST_OPTION)
     .option('--json', 'print JSON')

@@ -15,7 +15,7 @@ import { dropUndefined } from '../../shared/fields.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { withServers, type FailedServer } from '../support/session.ts'
 import type { Surroundings } from '../support/surroundings.ts'
-import { formatCount, formatSentences } from '../support/text.ts'
+import { formatCount, formatSentences, formatWorking } from '../support/text.ts'
 import { createCheck, trustFile } from '../support/trust.ts'
 import { toJson } from './json.ts'
 import { findProject } from './project.ts'
@@ -104,9 +104,8 @@ async function startOnce(config: string, surroundings: Surroundings): Promise<St
 }
 
 function describeStarted({ working, failed }: Started): readonly string[] {
-  const all = working.length + failed.length
   return [
-    `${working.length} of ${formatCount(all, 'server')} ${all === 1 ? 'works' : 'work'}.`,
+    formatWorking(working.length, failed.length),
     ...failed.map(({ name, error }) => `${name} does not work: ${error}`),
     ...(failed.length > 0 ? ['For more about them: foldout doctor'] : []),
   ]

@@ -45,6 +45,16 @@ async function run(
 const answer = (result: object): readonly string[] => ['shop/answer', '--args', JSON.stringify(result)]
 const text = (value: string): object => ({ type: 'text', text: value })
 
+it('names the tools that come nearest in meaning to an unknown one', async () => {
+  const tools = [{ name: 'send_message', description: 'Send a message to a Slack channel.' }, { name: 'read_file' }]
+  const other = join(folder, 'slack.json')
+  const slack = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
+  writeFileSync(other, JSON.stringify({ mcpServers: { slack } }))
+  const { code, stderr } = await run(['slack_send', '--config', other])
+  expect(code).not.toBe(0)
+  expect(stderr).toContain("Tool 'slack_send' not found. Nearest: send_message.")
+})
+
 describe('the arguments of a call', () => {
   it('may be given as name=value, and as JSON', async () => {
     const words = ['shop/answer', 'content=[{"type":"text","text":"a=b"}]', 'isError=false']

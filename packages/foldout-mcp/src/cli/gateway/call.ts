@@ -1,4 +1,4 @@
-import { isUnknown, type CallContext, type Catalog, type CallResult } from 'foldout/catalog'
+import { isUnknown, runTool, type CallContext, type Catalog, type CallResult } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
 import { isObject } from '../../shared/fields.ts'
 import { callWithin } from '../../gateway/calls/stages/limit-time.ts'
@@ -54,10 +54,14 @@ function readPair(text: string): readonly [string, unknown] {
   }
 }
 
+/** The command line, for the catalog. */
+const CLIENT = { id: 'foldout call', takesListChanges: false }
+
 /** A tool that does not exist is a mistake in the command, unless it may belong to a server that has failed. */
 async function refuseUnknown(tool: string, catalog: Catalog, hasFailed: boolean): Promise<void> {
   if (!isUnknown(catalog.resolve(tool))) return
-  const message = formatResult(await catalog.call(tool, {})).trimEnd()
+  const answer = await runTool({ catalog, client: CLIENT }, { name: tool, args: {} }, {})
+  const message = formatResult(answer).trimEnd()
   throw hasFailed ? new Error(message) : new UsageError(message)
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../support/session.ts'
 import { openConfig } from '../support/trust.ts'
 import { createProgress } from '../support/progress.ts'
-import { createStyler, formatCount, toLine, toLines, wrapWhole } from '../support/text.ts'
+import { createStyler, formatCount, formatWorking, toLine, toLines, wrapWhole } from '../support/text.ts'
 
 /** The outcome of trying a server. */
 interface Examined {
@@ -149,6 +149,6 @@ function formatAll({ servers, problems: others }: Examination, { stdout, env }: 
   if (servers.length === 0) lines.push('The configuration has no servers.')
   const working = servers.filter(({ isWorking }) => isWorking).length
   if (others.length > 0) lines.push(style('yellow', 'Other problems:'), ...indent(others))
-  if (servers.length > 1) lines.push(`${working} of ${formatCount(servers.length, 'server')} work.`)
+  if (servers.length > 1) lines.push(formatWorking(working, servers.length - working))
   return `${lines.join('\n')}\n`
 }

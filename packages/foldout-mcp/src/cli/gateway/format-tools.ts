@@ -2,7 +2,15 @@ import type { Catalog, CatalogEntry } from 'foldout/catalog'
 import type { CatalogCosts, ExposureCost } from '../../gateway/serve/costs.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import type { OpenSession } from '../support/session.ts'
-import { chooseLayout, createStyler, formatBar, formatCount, formatNumber, formatTable } from '../support/text.ts'
+import {
+  chooseLayout,
+  createStyler,
+  formatBar,
+  formatCount,
+  formatNumber,
+  formatTable,
+  formatWorking,
+} from '../support/text.ts'
 import { shorten, toLine, wrap } from '../support/text.ts'
 
 /** Servers, their tools, and what both cost. */
@@ -35,7 +43,8 @@ export function formatTools(view: CostView, { stdout, env }: Surroundings): stri
     return lines.map((line) => style('yellow', line)).join('\n')
   })
   const compared = catalog.tools.length === 0 ? [] : [formatExposures(view, columns)]
-  return [...blocks, ...broken, ...compared].map((block) => `${block}\n`).join('\n')
+  const summary = failed.length === 0 ? [] : [formatWorking(servers.length, failed.length)]
+  return [...blocks, ...broken, ...compared, ...summary].map((block) => `${block}\n`).join('\n')
 }
 
 interface Heading {

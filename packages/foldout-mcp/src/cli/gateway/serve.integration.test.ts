@@ -346,6 +346,15 @@ describe('foldout doctor', () => {
     expect(stdout).toContain("  The server 'both' in")
   })
 
+  it('is named by a gateway that has tried all its servers, some of which do not work', async () => {
+    writeFileSync(config, JSON.stringify({ mcpServers: { gone: { command: 'this-is-not-a-command' }, bad: {} } }))
+    await connect()
+    await vi.waitFor(
+      () => expect(notes).toMatch(/0 of 2 servers work\. For more about the others: foldout doctor\n/),
+      WAIT,
+    )
+  })
+
   it('says whether each server works, and what to do if not', () => {
     writeConfig({ shop: [REFUND, { name: 'odd', inputSchema: { type: 'object', properties: 7 } }] })
     writeFileSync(
@@ -365,7 +374,10 @@ describe('foldout doctor', () => {
     expect(stdout).toMatch(
       /^secret: does not work\n {2}The environment variable NOT_SET_ANYWHERE is not set\.\n {2}Set it/m,
     )
+    expect(stdout).toMatch(/\n1 of 3 servers work\.\n$/)
     expect(status).toBe(1)
+    const list = [BIN, 'tools', '--config', config, '--cache', join(folder, 'cache')]
+    expect(spawnSync(process.execPath, list, { encoding: 'utf8' }).stdout).toMatch(/\n1 of 3 servers work\.\n$/)
     const json = spawnSync(process.execPath, [...args, '--json'], { encoding: 'utf8' })
     expect(JSON.parse(json.stdout)).toMatchObject({ servers: [{ name: 'shop', isWorking: true }, {}, {}] })
   })

@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../../gateway/config/definition.ts'
+import { ignore } from 'foldout/promises'
 import { dropUndefined } from '../../shared/fields.ts'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
 import { readVersion } from '../../shared/surroundings.ts'
@@ -11,9 +12,9 @@ import type { GatewayPage } from '../inspect/gateway-page.ts'
 import type { GatewayConfig } from '../../gateway/config/config.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
-import { createReporter, findEncoder, getGatewayOptions, type EncoderOptions } from '../support/session.ts'
+import { createReporter, findEncoder, getGatewayOptions, noteFailure, type EncoderOptions } from '../support/session.ts'
 import { openConfig } from '../support/trust.ts'
-import { formatCount, toLine, formatSentences, type Stream } from '../support/text.ts'
+import { formatCount, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
@@ -47,6 +48,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const embed = await findEncoder(options, surroundings)
   const onProblem = (message: string): void => report({ type: 'problem', server: undefined, message })
   let started: Gateway | undefined
+  const failures = new Map<string, string>()
   const hide = (text: string): string => started?.hideSecrets(text) ?? ''
   const recorder = options.record === undefined ? undefined : await startRecorder(options.record, hide, onProblem)
   const page = options.inspect ? await preparePage(hide) : undefined
@@ -55,16 +57,26 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     ...dropUndefined({ expose: options.expose, embed, onTraffic: joinListeners(recorder, page) }),
     onEvent(event) {
       report(event)
+      noteFailure(failures, event)
       page?.notify()
     },
   })
   started = gateway
+  // Once all servers have been tried. Without a failure, there is nothing to say.
+  const reportFailures = async (): Promise<void> => {
+    await gateway.ready()
+    const failed = gateway.servers.filter(({ name }) => failures.has(name)).length
+    const working = formatWorking(gateway.servers.length - failed, failed + config.invalid.length)
+    if (failed + config.invalid.length > 0)
+      stderr.write(formatSentences([`${working} For more about the others: foldout doctor`], stderr))
+  }
   const onApplied = (): void => void stderr.write('The new configuration is in use.\n')
   const stopWatching = watchConfig(files, gateway, { reread, onApplied, onProblem })
   if (page) stderr.write(`Inspector: ${await page.open(gateway, files.join(', '))}\n`)
   try {
     const ends = [untilStopped(signal)]
     await gateway.ready(FIRST_LIST_MS)
+    void ignore(reportFailures(), 'the gateway was closed before its servers had started')
     const { stdin } = process
     if (options.http !== undefined) {
       const { url } = await gateway.http({ port: options.http })

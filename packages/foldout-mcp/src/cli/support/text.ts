@@ -120,3 +120,9 @@ export function formatTable(rows: readonly (readonly string[])[], width = Infini
     return [...cells, shorten(row.at(-1) ?? '', Math.max(20, width - used))].join('  ').trimEnd()
   })
 }
+
+/** `36 of 38 servers work.` */
+export function formatWorking(working: number, failed: number): string {
+  const all = working + failed
+  return `${working} of ${formatCount(all, 'server')} ${all === 1 ? 'works' : 'work'}.`
+}

@@ -4,8 +4,11 @@
  */
 export const INSTRUCTIONS_BYTES = 1_640
 
-/** How much the names of all servers may take, in bytes: about 60 names, or 200 tokens. */
-export const SERVER_NAMES_BYTES = 800
+/** How much the names of all servers may take, in bytes, if the user wrote no instructions: about 120 names. */
+export const MOST_NAMES_BYTES = 1_500
+
+/** How much they may take however long the user's own instructions are: about 60 names, or 200 tokens. */
+export const FEWEST_NAMES_BYTES = 800
 
 /** How much of the instructions of one server clients get, in bytes. */
 export const SERVER_INSTRUCTIONS_BYTES = 400

@@ -19,7 +19,7 @@ describe("the instructions of a gateway's servers", () => {
 Ask before you send mail.
 
 The servers say about their tools:
-- files: Use absolute paths. - mail: Send everything at once.
+- files: Use absolute paths. mail: Send everything at once.
 - mail: Be brief.`,
     )
     expect(formatInstructions(undefined, [])).toBe('')
@@ -41,10 +41,31 @@ Follow them to use the server safely.
 Constraints:
 - Never delete.`
     expect(formatInstructions(undefined, [{ name: 'a', instructions: everything }])).toBe(
-      'The servers say about their tools:\n- a: - Use `get-roots-list` before file operations. - Never delete.',
+      'The servers say about their tools:\n- a: Use `get-roots-list` before file operations. Never delete.',
     )
     expect(formatInstructions(undefined, [{ name: 'a', instructions: '# Only a heading' }])).toContain(
       '# Only a heading',
+    )
+  })
+
+  it.each([
+    ['Welcome to the GitHub MCP Server! Use search first.', 'Use search first.'],
+    ['---\ntitle: Foo\n---\n\n**Purpose**\n\nHandles payments.', 'Handles payments.'],
+    [
+      '<instructions>\n<role>You are a helpful assistant.</role>\nQuery with run_query.\n</instructions>',
+      'Query with run_query.',
+    ],
+    [
+      '| tool | use |\n|---|---|\n| run | first |\n\n```sql\nselect 1\n```\nCall init first.',
+      'tool | use run | first select 1 Call init first.',
+    ],
+    ['1. Open a page.\n2. Click.', 'Open a page. Click.'],
+    ['**Important:** never delete.', 'Important: never delete.'],
+    ['You are an assistant.', 'You are an assistant.'],
+    ['---\nnever ends', 'never ends'],
+  ])('say what is useful of %j', (instructions, said) => {
+    expect(formatInstructions(undefined, [{ name: 'a', instructions }])).toBe(
+      `The servers say about their tools:\n- a: ${said}`,
     )
   })
 
@@ -91,8 +112,9 @@ Constraints:
         })),
       )
     expect(estimatedTokens.count(names(38))).toBeLessThan(150)
+    expect(names(100)).toContain(', slack94, slack97.')
     expect(names(1_000)).toMatch(/ and \d+ more\.$/)
-    expect(Buffer.byteLength(names(1_000))).toBeLessThan(900)
+    expect(Buffer.byteLength(names(1_000))).toBeLessThan(1_600)
   })
 })
 

@@ -5,7 +5,8 @@ import {
   INSTRUCTIONS_BYTES,
   READ_CHARACTERS,
   SERVER_INSTRUCTIONS_BYTES,
-  SERVER_NAMES_BYTES,
+  FEWEST_NAMES_BYTES,
+  MOST_NAMES_BYTES,
 } from './limits.ts'
 
 /** A server and what it says about its use, for models. */
@@ -20,14 +21,15 @@ export interface InstructingServer {
  * the same text. Clients cut instructions, and how to find tools comes before these.
  */
 export function formatInstructions(own: string | undefined, servers: readonly InstructingServer[]): string {
-  const before = [formatNames(servers), own].filter((part) => part).join('\n\n')
+  const names = formatNames(servers, Math.max(FEWEST_NAMES_BYTES, MOST_NAMES_BYTES - Buffer.byteLength(own ?? '')))
+  const before = [names, own].filter((part) => part).join('\n\n')
   const texts = servers.flatMap(({ name, instructions = '' }) => {
     const text = toTellingText(instructions)
     return text === '' ? [] : [{ name, text }]
   })
   const room = INSTRUCTIONS_BYTES - Buffer.byteLength(before) - Buffer.byteLength(SAID)
-  const names = texts.reduce((sum, { name }) => sum + Buffer.byteLength(name) + LINE_BYTES, 0)
-  const share = Math.min(SERVER_INSTRUCTIONS_BYTES, Math.floor((room - names) / texts.length))
+  const starts = texts.reduce((sum, { name }) => sum + Buffer.byteLength(name) + LINE_BYTES, 0)
+  const share = Math.min(SERVER_INSTRUCTIONS_BYTES, Math.floor((room - starts) / texts.length))
   if (texts.length === 0 || share < FEWEST_INSTRUCTIONS_BYTES) return before
   const lines = texts.map(({ name, text }) => `- ${name}: ${cut(text, share)}`)
   return [before, `${SAID}\n${lines.join('\n')}`].filter((part) => part).join('\n\n')
@@ -38,9 +40,9 @@ const SAID = 'The servers say about their tools:'
 const LINE_BYTES = 10
 
 /** The names of all servers, so that a model knows what there is. One server needs no list. */
-function formatNames(servers: readonly InstructingServer[]): string {
+function formatNames(servers: readonly InstructingServer[], room: number): string {
   if (servers.length < 2) return ''
-  let left = SERVER_NAMES_BYTES
+  let left = room
   const names = servers
     .map(({ name }) => toVisible(name))
     .toSorted()
@@ -49,19 +51,40 @@ function formatNames(servers: readonly InstructingServer[]): string {
   return `Servers: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }
 
-/** A heading, a rule, or a paragraph about the text itself. */
-const EMPTY_LINE = /^(?:#{1,6}\s|[=*_-]{3,}$|\*\*[^*]+\*\*:?$|[\w -]{1,40}:$)/
+/** A heading, a rule, a fence, the border of a table, or a tag. */
+const EMPTY_LINE =
+  /^(?:#{1,6}(?:\s|$)|[=*_-]{3,}$|\*\*[^*]+\*\*:?$|[\w -]{1,40}:$|(?:```|~~~)|[|:\s-]+$|<\/?[\w:-]+[^<>]*>$)/
+/** What the text says about itself, a greeting, or what every model is told. */
 const ABOUT_ITSELF =
-  /^(?:audience|version|author|license|last updated|date|(?:this|the) (?:document|file|guide|text)|these instructions|follow (?:them|these))\b/i
+  /^(?:audience|version|author|license|last updated|date|title|(?:this|the) (?:document|file|guide|text)|these instructions|follow (?:them|these)|welcome\b|hello\b|hi\b|thank(?:s| you)\b|you are (?:an?|the)\b)/i
+/** What a line of a list, a quotation or a table starts with, and how it ends. */
+const MARKS = /^(?:[*_>+•|-]+\s+)+|^\d+[.)]\s+|\s*\|$/g
 
-/** What a server says on one line, without headings and what it says about the text. All of it if nothing else is left. */
+/**
+ * What a server says, on one line: without headings, marks of Markdown, tags, greetings and what it says about the text. All of it if
+ * nothing else is left.
+ */
 function toTellingText(instructions: string): string {
   const toLine = (text: string): string => toVisible(text.replaceAll(/\s+/g, ' ')).trim()
-  const lines = instructions.slice(0, READ_CHARACTERS).split('\n')
-  const telling = lines
-    .map((line) => line.trim())
-    .filter((line) => !EMPTY_LINE.test(line) && !ABOUT_ITSELF.test(line.replace(/^[*_>-]+\s*/, '')))
+  const lines = dropFrontMatter(instructions.slice(0, READ_CHARACTERS)).split('\n')
+  const telling = lines.map((line) => line.trim()).flatMap((line) => (EMPTY_LINE.test(line) ? [] : toSentences(line)))
   return toLine(telling.join(' ')) || toLine(lines.join(' '))
+}
+
+/** The sentences of a line, without those at its start that say nothing about tools. */
+function toSentences(line: string): readonly string[] {
+  const plain = line
+    .replaceAll(/<\/?[\w:-]{1,40}>/g, '')
+    .replaceAll(MARKS, '')
+    .replaceAll(/[*_]{2}/g, '')
+    .trim()
+  const sentences = plain.split(/(?<=[.!?])\s+/)
+  const first = sentences.findIndex((sentence) => !ABOUT_ITSELF.test(sentence))
+  return first === -1 ? [] : [sentences.slice(first).join(' ')]
+}
+
+function dropFrontMatter(text: string): string {
+  return text.replace(/^\s*---\n[\s\S]*?\n---(?=\n|$)/, '')
 }
 
 /** As many whole words of a text as have this many bytes. */
