@@ -77,10 +77,10 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     const { text, messages } = await hearResult(second, 'one')
     expect(text).toBe('Done.')
     expect(messages.filter((message) => message.text.startsWith('The outcome of this call is unknown'))).toHaveLength(1)
-    const before = (await store.load('one'))?.events.length
+    const before = (await store.load('chores/one'))?.events.length
     first.kill('SIGCONT')
     expect(await first.hear('refused one')).toBe('store-conflict')
-    expect((await store.load('one'))?.events.length).toBe(before)
+    expect((await store.load('chores/one'))?.events.length).toBe(before)
     expect(readEffects('change')).toHaveLength(3)
     // It is a normal machine again.
     first.order('start', { ids: ['two'], input: 'look' })
@@ -166,7 +166,7 @@ describe('R64 a fleet', { timeout: LONG }, () => {
     await first.hear('ready')
     first.order('start', { ids: ['one'], input: 'pay' })
     await expect
-      .poll(async () => (await store.load('one'))?.events.some(({ event }) => event.type === 'run/paused'), {
+      .poll(async () => (await store.load('chores/one'))?.events.some(({ event }) => event.type === 'run/paused'), {
         timeout: LONG,
       })
       .toBe(true)

@@ -71,7 +71,7 @@ export async function killMachines(options: KillOptions): Promise<KillReport> {
   const conversations = new Map<string, string>()
   let calls = 0
   for (const id of ids) {
-    const events = (await store.load(id))?.events ?? []
+    const events = (await store.load(`chores/${id}`))?.events ?? []
     const begun = events.find(({ event }) => event.type === 'run/started')?.event.payload as { id: string } | undefined
     conversations.set(id, begun?.id ?? '')
     calls += events.filter(({ event }) => event.type === 'run/called').length
@@ -85,7 +85,7 @@ export async function killMachines(options: KillOptions): Promise<KillReport> {
 async function settle(store: SessionStore, open: Set<string>): Promise<number> {
   await Promise.all(
     [...open].map(async (id) => {
-      const events = (await store.load(id).catch(() => undefined))?.events ?? []
+      const events = (await store.load(`chores/${id}`).catch(() => undefined))?.events ?? []
       if (events.some(({ event }) => event.type === 'run/completed')) open.delete(id)
     }),
   )

@@ -30,10 +30,12 @@ pool.on('error', () => undefined)
 const plain = await createPostgresStore({ pool })
 const store = {
   ...plain,
-  async append(id, events) {
+  async append(session, events) {
+    // The id of a session begins with the kind of its run.
+    const id = session.replace('chores/', '')
     passPoint()
     try {
-      await plain.append(id, events)
+      await plain.append(session, events)
     } catch (error) {
       say('refused', id, error.code)
       throw error

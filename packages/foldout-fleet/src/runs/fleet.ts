@@ -297,7 +297,7 @@ class OpenFleet implements Fleet {
 
   async #findApprovals({ kind, id }: RunAddress): Promise<readonly FleetApproval[]> {
     const run = { kind, id }
-    const stored = await this.#store?.load(id)
+    const stored = await this.#store?.load(getRunKey(run))
     const waiting = stored ? listWaitingApprovals(stored) : []
     return waiting.map((request) => ({ id: toApprovalId(run, request), run, request }))
   }

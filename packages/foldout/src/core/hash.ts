@@ -33,13 +33,6 @@ export function createBytesHash(): BytesHash {
   return { update: (bytes) => void own.update(bytes), digest: () => bytesToHex(own.digest()) }
 }
 
-/** Computes the SHA-256 of bytes in hexadecimal. */
-export function sha256HexOfBytes(bytes: Uint8Array): string {
-  const made = createBytesHash()
-  made.update(bytes)
-  return made.digest()
-}
-
 /** Looks up the built-in at run time, so runtimes without Node built-ins do not have to import it. */
 function findNativeHash(): Hash | undefined {
   try {

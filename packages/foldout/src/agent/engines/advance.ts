@@ -1,12 +1,13 @@
 import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
+import { checkSessionId } from '../../session/stores/store-checks.ts'
 import { openSession, type KeptSession } from '../../session/stores/store.ts'
 import type { ApprovalAnswer } from '../approvals.ts'
 import { findRequest } from '../loop/answers.ts'
 import { agentRun, type RunState } from '../loop/run-state.ts'
 import type { AgentResult } from '../options.ts'
 import { runAgent } from '../run-agent.ts'
-import type { RunFlow, RunSignal } from './contract.ts'
+import { getRunKey, type RunFlow, type RunSignal } from './contract.ts'
 import type { DurablePrompt, DurableRunOptions } from './durable-run.ts'
 
 type Outcome = AgentResult['status'] | 'cancelled'
@@ -26,7 +27,7 @@ export async function advance(
       const { status } = session.get(agentRun)
       if (status === 'completed' || status === 'cancelled') return status
       if (status === 'stopped' && wokenBy === undefined) return status
-      return await goOn(options, session, { wokenBy, signal })
+      return await goOn(options, session, { id, wokenBy, signal })
     } catch (error) {
       if (await isCancelled(options, id, error)) return 'cancelled'
       // A database that is away comes back, so it does not make a run fail.
@@ -56,9 +57,13 @@ async function claim(options: DurableRunOptions, id: string, machine: string): P
 async function goOn(
   { prompt, ...options }: DurableRunOptions,
   session: KeptSession,
-  { wokenBy, signal }: { readonly wokenBy: RunSignal | undefined; readonly signal: AbortSignal },
+  {
+    id,
+    wokenBy,
+    signal,
+  }: { readonly id: string; readonly wokenBy: RunSignal | undefined; readonly signal: AbortSignal },
 ): Promise<Outcome> {
-  const bound = (await bindPrompt({ prompt }, session.id)) as BoundPrompt<unknown>
+  const bound = (await bindPrompt({ prompt }, id)) as BoundPrompt<unknown>
   // An exclusive engine has given the run to this machine; the one before it can write no more.
   const lease = options.engine.isExclusive ? { lease: { ...options.lease, ifHeld: 'take' as const } } : {}
   const go = async (answer: ApprovalAnswer | undefined): Promise<Outcome> => {
@@ -109,12 +114,13 @@ export async function retryConflicts<Value>(job: () => Promise<Value>): Promise<
   }
 }
 
-/** Opens the session of a run. */
+/** Opens the session of a run. Runs of two kinds may have the same id, and each has a session of its own. */
 export function openRun(
-  { store, slices = [] }: Pick<DurableRunOptions, 'store' | 'slices'>,
+  { store, name, slices = [] }: Pick<DurableRunOptions, 'store' | 'name' | 'slices'>,
   id: string,
 ): Promise<KeptSession> {
-  return openSession({ store, id, slices })
+  checkSessionId(id)
+  return openSession({ store, id: getRunKey({ kind: name, id }), slices })
 }
 
 export async function bindPrompt<Output>(

@@ -159,7 +159,8 @@ export interface RunPage {
 export const DEFAULT_PAGE = 100
 
 /**
- * Returns a text that identifies a run among all kinds. For engines of your own.
+ * Returns a text that identifies a run among all kinds: the id of its session in the store. Engines of your own need it,
+ * too.
  *
  * @example
  * ```ts

@@ -1,12 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createMemoryStore, defineSlice, defineTool, ok, openSession, type AnyTool } from '../../entries/index.ts'
+import {
+  createMemoryStore,
+  defineSlice,
+  defineTool,
+  ok,
+  openSession,
+  runAgent,
+  type AnyTool,
+} from '../../entries/index.ts'
 import { agentRun, type SessionStore } from '../../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
 import { definePrompt } from '../../prompt/prompt.ts'
 import { show } from '../run.fixtures.ts'
-import type { RunEngine } from './contract.ts'
-import { defineRun, getRun, startRun, type DurableRun, type DurableRunOptions } from './durable-run.ts'
+import { getRunKey, type RunEngine } from './contract.ts'
+import {
+  defineRun,
+  getRun,
+  startRun,
+  type DurablePrompt,
+  type DurableRun,
+  type DurableRunOptions,
+} from './durable-run.ts'
 import { createLocalEngine } from './local-engine.ts'
 
 const done = defineSlice({
@@ -53,7 +68,8 @@ const createExclusiveEngine = (): RunEngine => ({ ...createLocalEngine(), isExcl
 async function waitFor(run: DurableRun, id: string, status: string): Promise<void> {
   await expect.poll(async () => (await getRun(run, id).status()).status).toBe(status)
 }
-const openDone = (store: SessionStore, id: string) => openSession({ store, id, slices: [done] })
+const openDone = (store: SessionStore, id: string) =>
+  openSession({ store, id: getRunKey({ kind: 'desk', id }), slices: [done] })
 
 describe('R63 a durable run', () => {
   it('R63 runs from its input to its result, and is started once', async () => {
@@ -165,7 +181,7 @@ describe('R63 a run whose machine died', () => {
     const first = define(createLocalEngine(), undefined, { store: dyingStore(store, type) })
     await startRun(first, { id: 'one', input: 'Go.' })
     await expect
-      .poll(async () => ((await store.load('one'))?.events ?? []).some(({ event }) => event.type === type))
+      .poll(async () => ((await store.load('desk/one'))?.events ?? []).some(({ event }) => event.type === type))
       .toBe(true)
     const second = define(createExclusiveEngine(), [says('Went on.')], { store, ...more })
     return { handle: await startRun(second, { id: 'one' }), store, run: second }
@@ -225,12 +241,40 @@ describe('R63 a run whose machine died', () => {
     const first = await startRun(define(createLocalEngine(), undefined, { store: { ...store } }), { id: 'one' })
     await expect.poll(() => world.length).toBe(1)
     const second = await startRun(define(createLocalEngine(), [says('Mine now.')]), { id: 'one' })
-    await expect(second.result()).rejects.toThrow("Another process has a live run on the session 'one'")
+    await expect(second.result()).rejects.toThrow("Another process has a live run on the session 'desk/one'")
     wake()
     expect((await first.result()).text).toBe('I am here.')
     expect(world).toEqual(['began'])
     await second.resume()
     expect((await second.result()).text).toBe('I am here.')
+  })
+
+  it('R63 keeps runs of two kinds apart that have one id, and a chat that has it, too', async () => {
+    const { store, define } = stage([], [])
+    const engine = createLocalEngine()
+    const bound = new Set<string>()
+    const bindFor = (id: string): DurablePrompt => {
+      bound.add(id)
+      return definePrompt({ ns: 't', key: 't', sections: [show('desk')] }).bind()
+    }
+    const chat = await openSession({ store, id: 'ticket' })
+    await runAgent(definePrompt({ ns: 't', key: 'chat', sections: [] }).bind(), {
+      adapter: scriptedAdapter([says('A chat.')]),
+      session: chat,
+      input: 'Hello.',
+    })
+    const kinds = ['support', 'support/ticket', 'sales'].map((name) =>
+      define(engine, [says(`From ${name}.`)], { name, prompt: bindFor }),
+    )
+    for (const [at, run] of kinds.entries()) {
+      const { text, messages } = await (await startRun(run, { id: 'ticket', input: `Input ${at}.` })).result()
+      expect(text).toBe(`From ${run.name}.`)
+      expect(messages[0]).toEqual({ role: 'user', text: `Input ${at}.` })
+      expect(await run.list()).toMatchObject([{ id: 'ticket' }])
+    }
+    expect([...bound]).toEqual(['ticket'])
+    expect(await store.list()).toEqual(['sales/ticket', 'support%2Fticket/ticket', 'support/ticket', 'ticket'])
+    await expect(startRun(define(engine), { id: '\ud800' })).rejects.toMatchObject({ code: 'session-invalid' })
   })
 
   it('R63 fences off a machine that was assumed dead', async () => {

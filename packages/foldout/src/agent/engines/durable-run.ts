@@ -93,7 +93,7 @@ export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRu
  * ```
  */
 export interface StartedRunOptions extends RunStartOptions {
-  /** Identifies the run, and its session in the store. Default: a random one. */
+  /** Identifies the run among those of its kind. Default: a random one. */
   readonly id?: string
   /** The user input. Default `Begin.` */
   readonly input?: AgentInput

@@ -57,20 +57,6 @@ export const graders = Object.freeze({
     grade('state', (run) => isSame(run.case.state, read(run))),
 })
 
-/** The graders that need nothing but the case, by the expectation that they check. */
-export const DEFAULT_GRADERS: Readonly<Record<Exclude<ExpectationField, 'state'>, () => ReadyGrader>> = {
-  calls: graders.calls,
-  includes: graders.includes,
-  matches: graders.matches,
-  output: graders.output,
-}
-
-/** Whether a grader can grade a case. */
-export function canGrade(grader: Grader<never>, task: CompareCase): boolean {
-  const { expects } = grader as Partial<ReadyGrader>
-  return expects === undefined || task[expects] !== undefined
-}
-
 export function createPatternError({ id }: CompareCase, message: string): FoldoutError {
   return new FoldoutError(
     'compare-invalid',

@@ -1,6 +1,5 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { createBytesHash, sha256Hex } from '../../core/hash.ts'
-import { shorten } from '../../core/text.ts'
 import type { FileEntry, Filesystem } from '../../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILLS_READ_TOGETHER } from '../limits.ts'
 import { findFolders, isSkipped, type FoundFolder } from './find-folders.ts'
@@ -209,9 +208,4 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Describes where a skill is, for messages. */
-export function describePlace({ folder, path, name }: Skill): string {
-  return shorten(folder ?? (path === '' ? name : path), 200)
 }
