@@ -8,8 +8,7 @@ import { defineTool } from '../tools/tool.ts'
 import { NO_ADDITIONS } from './ai-sdk/additions.ts'
 import { toModelMessages } from './ai-sdk/messages.ts'
 import { toWireConversation } from './anthropic/conversation.ts'
-import type { ChatRequest } from './chat.ts'
-import type { Message } from './contract.ts'
+import type { ChatRequest, Message } from './contract.ts'
 import { toResponseInput } from './openai/responses-input.ts'
 
 const image = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }

@@ -52,7 +52,7 @@ export type { DisclosureStrategy } from '../disclosure/strategy.ts'
 export { createSession } from '../session/session.ts'
 export type { Session } from '../session/contract.ts'
 export { defineSlice } from '../session/slice.ts'
-export { openSession } from '../session/stores/store.ts'
+export { openSession } from '../session/stores/open-session.ts'
 export { createMemoryStore } from '../session/stores/memory-store.ts'
 export type { Visibility } from '../session/visibility.ts'
 

@@ -1,13 +1,16 @@
+import { type AgentInput, toUserMessage } from '../agent/input.ts'
+import { type TokenCounter, estimatedTokens } from '../core/tokens/tokens.ts'
+import type { DisclosureStrategy } from '../disclosure/strategy.ts'
+import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
+import type { BoundPrompt } from '../prompt/prompt.ts'
+import type { SessionReader } from '../session/session.ts'
 import { NO_USAGE, addUsage, type Usage } from '../adapters/contract.ts'
 import { describeUserMessage } from '../adapters/user-parts.ts'
 import type { AgentEvent } from '../agent/events.ts'
-import { toUserMessage } from '../agent/input.ts'
-import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { isOpening, watchOpenings } from './openings.ts'
-import type { RecorderOptions } from './recorder.ts'
 import type {
   RecordedAhead,
   RecordedFold,
@@ -284,4 +287,22 @@ function logRenders(options: CostOptions): RenderLog {
 
 function toVisibilities(paths: readonly string[], how: Visibility): Record<string, Visibility> {
   return Object.fromEntries(paths.map((path) => [path, how]))
+}
+
+/**
+ * Options of a recorder. Pass the same prompt and options as to the run.
+ *
+ * @example
+ * ```ts
+ * const options: RecorderOptions = { prompt: bound, input: 'Refund order 17.', counter: await gptTokenizer() }
+ * ```
+ */
+export interface RecorderOptions {
+  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
+  readonly input?: AgentInput
+  readonly session?: SessionReader
+  readonly disclosure?: DisclosureStrategy
+  readonly overrides?: PromptOverrides
+  /** Counts tokens. Default: a quick estimate. */
+  readonly counter?: TokenCounter
 }

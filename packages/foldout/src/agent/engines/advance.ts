@@ -1,14 +1,13 @@
 import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import { checkSessionId } from '../../session/stores/store-checks.ts'
-import { openSession, type KeptSession } from '../../session/stores/store.ts'
+import { openSession, type KeptSession } from '../../session/stores/open-session.ts'
 import type { ApprovalAnswer } from '../approvals.ts'
 import { findRequest } from '../loop/answers.ts'
 import { agentRun, type RunState } from '../loop/run-state.ts'
 import type { AgentResult } from '../options.ts'
 import { runAgent } from '../run-agent.ts'
-import { getRunKey, type RunFlow, type RunSignal } from './contract.ts'
-import type { DurablePrompt, DurableRunOptions } from './durable-run.ts'
+import { getRunKey, type RunFlow, type RunSignal, type DurablePrompt, type DurableRunOptions } from './contract.ts'
 
 type Outcome = AgentResult['status'] | 'cancelled'
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../adapters/contract.ts'
 import type { Event } from '../../session/event.ts'
 import type { Session } from '../../session/session.ts'
-import type { KeptSession } from '../../session/stores/store.ts'
+import type { KeptSession } from '../../session/stores/open-session.ts'
 import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from './run-state.ts'
 
 /**
