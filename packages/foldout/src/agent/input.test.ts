@@ -9,8 +9,8 @@ import { says, scriptedAdapter, type ScriptedAdapter } from '../testing/scripted
 import type { AgentEvent } from './events.ts'
 import { toUserMessage, type AgentInput } from './input.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_PARTS } from './limits.ts'
-import { agentRun } from './loop/run-state.ts'
-import { runAgent } from './run-agent.ts'
+import { agentRun } from './state/run-state.ts'
+import { runAgent } from './loop/run-agent.ts'
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 1])
 const PDF = new TextEncoder().encode('%PDF-1.7 …')

@@ -61,7 +61,7 @@ export {
 } from '../agent/events.ts'
 export type { LimitKind } from '../agent/errors.ts'
 export type { PartialOutput } from '../agent/partial-output.ts'
-export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/approvals.ts'
+export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/state/approvals.ts'
 export type { ConversationSummary, FoldedResult } from '../agent/refold/projection.ts'
 export {
   agentRun,
@@ -70,6 +70,6 @@ export {
   type PendingOpening,
   type RunState,
   type ShownSection,
-} from '../agent/loop/run-state.ts'
+} from '../agent/state/run-state.ts'
 export type { StopReason } from '../agent/limits.ts'
 export type { AnyResult } from '../agent/options.ts'

@@ -1,6 +1,6 @@
 import { NO_USAGE, type AssistantMessage, type Evaluation, type ToolCall } from '../../adapters/contract.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import { agentRun, getLog } from '../../agent/loop/run-state.ts'
+import { agentRun, getLog } from '../../agent/state/run-state.ts'
 import { toHandle } from '../../agent/refold/projection.ts'
 import type { Session } from '../../session/session.ts'
 import type { SimulatedCall } from './simulate.ts'
