@@ -232,7 +232,7 @@ describe('R58 foldout simulate', () => {
     const inUsd = (await json('--prices', prices)) as { strategies: readonly SimulatedTokens[] }
     for (const [at, { billedTokens, outputTokens, usd }] of inUsd.strategies.entries()) {
       expect(billedTokens).toBe(inTokens.strategies[at]?.billedTokens)
-      if (usd) expect(usd.cold).toBeCloseTo((3 * billedTokens + 15 * outputTokens) / 1e6, 10)
+      expect(usd?.cold ?? 0).toBeCloseTo((3 * billedTokens + 15 * outputTokens) / 1e6, 10)
     }
     const { stdout } = await run('simulate', DESK, '--prices', prices, '--per-hour', '40')
     expect(stdout).toMatch(/^strategy +requests +restarts +input +output +dollars cold +warm +40 an hour/m)
