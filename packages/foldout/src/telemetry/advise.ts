@@ -189,11 +189,8 @@ function adviseToShowAll(all: readonly RecordedRun[], { minRuns, price }: Terms)
   const spent = runs.flatMap(({ requests }) => requests).reduce((sum, request) => sum + getRequestTokens(request), 0)
   const lost = Math.round((saved.tokens / (spent - saved.tokens)) * 100)
   const share = lost < 1 ? 'less than 1 %' : `${lost} %`
-  const more =
-    lost < 0
-      ? ''
-      : `, and all of them together took ${share} more tokens than with every section shown in full from the start`
-  const message = `Folding costs more than it saves in this prompt: ${used} of ${runs.length} runs opened sections${more}. Showing every section from the start would have ${formatSaving(saved, price)}`
+  const more = `, and all of them together took ${share} more tokens than with every section shown in full from the start`
+  const message = `Folding costs more than it saves in this prompt: ${used} of ${runs.length} runs opened sections${lost < 0 ? '' : more}. Showing every section from the start would have ${formatSaving(saved, price)}`
   return { type: 'show-all', path: undefined, tool: undefined, runs: runs.length, used, saved, message }
 }
 
@@ -288,19 +285,22 @@ function formatSaving({ tokens, requests, restarts, cost }: Saving, price: Advic
   const more = formatCount(-tokens, 'token').map((words) => `cost ${words} more`)
   const counted = [...more, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
   if (cost === undefined || !price) return `${counted}, counted without a prompt cache.`
-  const usd = price.usdPerMillion === undefined ? '' : ` ($${formatUsd((cost * price.usdPerMillion) / 1_000_000)})`
+  const { usdPerMillion } = price
+  const usd = usdPerMillion === undefined ? '' : ` ($${formatUsd((cost * usdPerMillion) / 1_000_000)})`
   return `${counted}. Billed ${describeCacheTerms(price)}, it saves ${formatNumber(Math.round(cost))} tokens at the price of input${usd}.`
 }
 
 const formatNumber = (count: number): string => count.toLocaleString('en')
 
 function formatCount(count: number, word: string): string[] {
-  return count > 0 ? [`${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`] : []
+  if (count <= 0) return []
+  return [`${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`]
 }
 
 /** Formats dollars with two digits that count. */
 function formatUsd(usd: number): string {
-  return Math.abs(usd) < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)
+  if (Math.abs(usd) < 0.1) return usd.toPrecision(2)
+  return usd.toFixed(2)
 }
 
 function compareText(one: string, other: string): number {

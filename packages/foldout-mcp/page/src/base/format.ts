@@ -35,8 +35,10 @@ export const formatCount = (count: number, word: string, plural = `${word}s`): s
   `${formatNumber(count)} ${count === 1 ? word : plural}`
 
 /** Dollars with at least two digits that count. */
-export const formatUsd = (usd: number): string =>
-  `$${Math.abs(usd) < 0.1 && usd !== 0 ? usd.toPrecision(2) : usd.toFixed(2)}`
+export function formatUsd(usd: number): string {
+  if (Math.abs(usd) < 0.1 && usd !== 0) return `$${usd.toPrecision(2)}`
+  return `$${usd.toFixed(2)}`
+}
 
 /** A size in bytes, in decimal units as networks count. */
 export function formatBytes(bytes: number): string {

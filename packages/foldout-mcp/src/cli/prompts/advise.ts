@@ -7,7 +7,7 @@ import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { formatCount, formatNumber, formatTable, toLine } from '../support/text.ts'
 import { loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { readAdvicePrice, type PriceOptions } from './price-option.ts'
+import { readAdvicePrice, type PriceOptions } from '../support/prices.ts'
 import { readRuns } from './runs.ts'
 
 export interface AdviseOptions extends ValueOptions, PriceOptions {

@@ -19,7 +19,7 @@ import {
   toLine,
 } from '../support/text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from './price-option.ts'
+import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'
 
@@ -45,10 +45,17 @@ interface SimulatedCost {
   /** The cost of the input at the given number of conversations per hour. */
   readonly perHourTokens: number | undefined
   /** What input and output cost together in dollars; undefined without prices. */
-  readonly usd: { readonly cold: number; readonly warm: number; readonly perHour: number | undefined } | undefined
+  readonly usd: Costs | undefined
   /** Why the strategy cannot be simulated. If set, the figures are 0. */
   readonly problem: string | undefined
   readonly assumptions: readonly string[]
+}
+
+/** A cost with a cold and a warm cache, and at the given number of conversations per hour. */
+interface Costs {
+  readonly cold: number
+  readonly warm: number
+  readonly perHour?: number
 }
 
 /** `foldout simulate <module>`: compares what runs cost with each strategy. Returns the exit code. */
@@ -112,7 +119,7 @@ async function simulateRuns(
   const { bound, library, telemetry } = loaded
   const sum = { strategy, ...NO_COST, perHourTokens: 0, problem: undefined }
   const terms: CacheOptions = { cache: price.cache, ...dropUndefined({ outputRate: price.outputRate }) }
-  const costs = { cold: 0, warm: 0, perHour: 0 }
+  const costs = { cold: 0, warm: 0, ...(perHour !== undefined && { perHour: 0 }) }
   let assumptions: readonly string[] = []
   try {
     for (const steps of runs) {
@@ -129,22 +136,22 @@ async function simulateRuns(
       sum.perHourTokens += busy.billedTokens
       costs.cold += cost.cost
       costs.warm += warm.cost
-      costs.perHour += busy.cost
+      if (costs.perHour !== undefined) costs.perHour += busy.cost
       // What the table shows anyway is left out.
       const stated = price.usdPerMillion === undefined ? busy.assumptions.slice(0, -1) : busy.assumptions
       assumptions = stated.filter((each) => !each.startsWith('No run finds'))
     }
     const isBusy = perHour !== undefined
-    const [cold, warm] = [toUsd(costs.cold, price), toUsd(costs.warm, price)]
-    const usd =
-      cold === undefined || warm === undefined
-        ? undefined
-        : { cold, warm, perHour: isBusy ? toUsd(costs.perHour, price) : undefined }
-    return { ...sum, usd, assumptions, perHourTokens: isBusy ? sum.perHourTokens : undefined }
+    return { ...sum, usd: priceCosts(costs, price), assumptions, perHourTokens: isBusy ? sum.perHourTokens : undefined }
   } catch (error) {
     const problem = (error as Error).message
     return { strategy, ...NO_COST, assumptions, perHourTokens: undefined, usd: undefined, problem }
   }
+}
+
+function priceCosts(costs: Costs, price: Price): Costs | undefined {
+  if (price.usdPerMillion === undefined) return undefined
+  return Object.fromEntries(Object.entries(costs).map(([name, cost]) => [name, toUsd(cost, price)])) as unknown as Costs
 }
 
 /** The assumed length of an unknown answer, in tokens. It does not change which strategy is cheapest. */
@@ -214,8 +221,8 @@ function formatCosts(
 ): string {
   const style = createStyler(stdout, env)
   const computed = strategies.filter(({ problem }) => problem === undefined)
-  const getBilled = ({ warmTokens, perHourTokens = warmTokens, usd }: SimulatedCost): number =>
-    usd ? (usd.perHour ?? usd.warm) : perHourTokens
+  const getBilled = ({ warmTokens, perHourTokens, usd }: SimulatedCost): number =>
+    usd?.perHour ?? usd?.warm ?? perHourTokens ?? warmTokens
   const largest = Math.max(...computed.map(getBilled)) || 1
   const hasUsd = computed.some(({ usd }) => usd !== undefined)
   const head = [
@@ -250,9 +257,10 @@ function formatCosts(
 
 /** What a cost is billed cold, warm and at the traffic: in dollars if there are prices, otherwise in tokens of input. */
 function formatBilled({ billedTokens, warmTokens, perHourTokens, usd }: SimulatedCost): readonly string[] {
-  if (usd) return [usd.cold, usd.warm, usd.perHour].flatMap((each) => (each === undefined ? [] : [formatUsd(each)]))
-  const billed = [billedTokens, warmTokens, ...(perHourTokens === undefined ? [] : [perHourTokens])]
-  return billed.map((tokens) => formatNumber(Math.round(tokens)))
+  if (usd) return Object.values(usd).map(formatUsd)
+  return [billedTokens, warmTokens, perHourTokens]
+    .filter((tokens) => tokens !== undefined)
+    .map((tokens) => formatNumber(Math.round(tokens)))
 }
 
 /** A cost in lines, for a terminal that is too narrow for a table. */

@@ -8,7 +8,7 @@ import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { createProgress } from '../support/progress.ts'
 import { formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
-import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from './price-option.ts'
+import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { readRuns } from './runs.ts'
 
@@ -95,9 +95,9 @@ function formatOutcome(outcome: Outcome, price: Price, { stdout }: Surroundings)
   const rows = costs.map((way) => [
     way.name === name ? `* ${way.name}` : `  ${way.name}`,
     formatNumber(way.cost),
-    ...(way.usd === undefined ? [] : [formatUsd(way.usd)]),
+    way.usd === undefined ? '' : formatUsd(way.usd),
   ])
-  const head = ['  way', 'tokens a run', ...(price.usdPerMillion === undefined ? [] : ['dollars'])]
+  const head = ['  way', 'tokens a run', price.usdPerMillion === undefined ? '' : 'dollars']
   const table = formatTable([head, ...rows], stdout.columns)
   const lines = Object.entries(changes).map(([path, how]) => `  ${toLine(path)}: ${how === 'full' ? 'open' : 'folded'}`)
   const below = [describeSaving(outcome, price), ...describeWritten(written, lines.length > 0), ...outcome.assumptions]

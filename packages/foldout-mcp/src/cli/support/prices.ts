@@ -11,7 +11,7 @@ import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import { dropUndefined } from '../../shared/fields.ts'
 import { above, atLeast, number, oneOf, parse, positive, strictObject } from '../../shared/shapes.ts'
-import { toLine } from '../support/text.ts'
+import { toLine } from './text.ts'
 
 const DEFAULT_CACHE = 'anthropic'
 const USUAL: PromptCache = { minimum: 1_024, read: 0.1, write: 1.25, ttlMs: 300_000 }
@@ -38,17 +38,17 @@ export interface Price {
 /** Reads what tokens cost. A cache that nobody names is Anthropic's. */
 export async function readPrice(options: PriceOptions): Promise<Price> {
   const { cache, model, prices: given } = options
-  const name = model ?? cache ?? (given === undefined ? DEFAULT_CACHE : 'prices')
-  if (given === undefined) return { name, cache: findCache(options) }
+  if (given === undefined) return { name: model ?? cache ?? DEFAULT_CACHE, cache: findCache(options) }
   const prices = await readPrices(given)
   const { input, output, read = input, write = input, minimum, ttl, step } = prices
   const named = findCache(options)
+  const name = model ?? cache ?? 'prices'
   if (named === 'none')
     throw new UsageError(
       '--cache none has no prices for the cache. Leave it out, or leave out read and write of --prices.',
     )
-  const base = typeof named === 'object' ? named : { ...USUAL, ...(named === 'openai' && { step: 128 }) }
-  const own = dropUndefined({ minimum, step, ttlMs: ttl === undefined ? undefined : ttl * 1_000 })
+  const base = { ...USUAL, ...(named === 'openai' && { step: 128 }), ...(typeof named === 'object' && named) }
+  const own = { ...dropUndefined({ minimum, step }), ...(ttl !== undefined && { ttlMs: ttl * 1_000 }) }
   return {
     name,
     cache: { ...base, ...own, read: toRatio(read / input), write: toRatio(write / input) },
@@ -67,7 +67,8 @@ export async function readAdvicePrice(options: PriceOptions): Promise<AdvicePric
   const { cache, model, prices, perHour } = options
   if (cache === undefined && model === undefined && prices === undefined && perHour === undefined) return undefined
   const { name: _, ...price } = await readPrice(options)
-  return { ...price, cacheStart: perHour === undefined ? 'warm' : { perHour } }
+  if (perHour === undefined) return { ...price, cacheStart: 'warm' }
+  return { ...price, cacheStart: { perHour } }
 }
 
 /** The prices as rates of a usage. */
@@ -77,12 +78,13 @@ export function toRates({ input, output, read, write }: ComparePrices): UsageRat
 
 /** The dollars that tokens at the price of input cost. */
 export function toUsd(tokens: number, { usdPerMillion }: Price): number | undefined {
-  return usdPerMillion === undefined ? undefined : (tokens * usdPerMillion) / 1_000_000
+  return usdPerMillion && (tokens * usdPerMillion) / 1_000_000
 }
 
 /** Formats dollars with at least two digits that count. */
 export function formatUsd(usd: number): string {
-  return `$${Math.abs(usd) < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`
+  if (Math.abs(usd) < 0.1) return `$${usd.toPrecision(2)}`
+  return `$${usd.toFixed(2)}`
 }
 
 /** The prompt cache that `--cache` or `--model` names. */
