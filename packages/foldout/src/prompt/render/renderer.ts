@@ -2,8 +2,9 @@ import { checkValues, fillTemplate, fillChecked, hasInk, wrapTemplate, type Temp
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { askSuffix } from '../../disclosure/ask-section.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
-import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import { isVisibility, type Visibility } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import type { Asked } from './asked.ts'
 import { Frame, joinTexts, type SlotSource } from './frame.ts'
 import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
@@ -36,7 +37,7 @@ export interface RendererOptions {
 export interface FrameInput {
   readonly context: SelectorContext
   /** The requested visibility of sections, from the session and the caller. */
-  readonly asked: VisibilityOverrides
+  readonly asked: Asked
   /** Shows every enabled section in full, regardless of the requested visibility. */
   readonly openAll?: boolean
 }
@@ -44,6 +45,8 @@ export interface FrameInput {
 /** Decides how a render shows each section, and builds the texts. */
 export class Renderer implements SlotSource {
   readonly options: RendererOptions
+  /** The last frame of each session: the nearest to its next one. A tool may keep a view that is much older. */
+  readonly latest = new WeakMap<object, Frame>()
   // Nodes whose text depends only on the bound values. All frames share them.
   readonly #fullNodes = new Map<number, RenderedNode>()
   readonly #foldedNodes = new Map<number, RenderedNode>()
@@ -58,14 +61,15 @@ export class Renderer implements SlotSource {
 
   /** Creates the frame for an input, based on an earlier frame if possible. */
   frame(input: FrameInput, earlier?: Frame): Frame {
-    checkAsked(input.asked, earlier?.asked, (path) => this.#canFold(path))
+    const changed = earlier ? input.asked.findChanged(earlier.asked) : [...input.asked.merge().keys()]
+    for (const path of changed) checkAsked(path, input.asked.get(path), () => this.#canFold(path))
     // The cost of opening depends on everything below a summary, which is too much to track for one number in a suffix.
     if (!earlier || input.openAll || this.options.strategy.showCost) {
       const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
       this.#walk(draft, 0, draft.shown.length, this.#resolved(input))
       return new Frame({ ...draft, context: input.context, asked: input.asked }, this)
     }
-    return this.#update(earlier, input)
+    return this.#update(earlier, input, changed)
   }
 
   /** Whether a section can be folded. One that does not exist is reported elsewhere. */
@@ -74,27 +78,29 @@ export class Renderer implements SlotSource {
     return slot === undefined || this.describeSummary(slot) !== undefined
   }
 
-  /**
-   * Finds the slots with a requested visibility. Looking up the path of every slot would cost more than everything
-   * else.
-   */
+  /** Finds what is requested, for a walk over all slots. Looking up the path of each would cost more than the rest. */
   #resolved(input: FrameInput): ResolvedInput {
-    const getAsked = new Map<number, Visibility>()
-    for (const path of Object.keys(input.asked)) {
+    const known = new Map<number, Visibility>()
+    for (const [path, asked] of input.asked.merge()) {
       const slot = this.options.registry.byPath.get(path)
-      const asked = input.asked[path]
-      if (slot && asked) getAsked.set(slot.index, asked)
+      if (slot) known.set(slot.index, asked)
     }
-    return { ...input, getAsked }
+    return { ...input, getAsked: (index) => known.get(index) }
   }
 
-  #update(earlier: Frame, input: FrameInput): Frame {
+  /** The same for a few slots. Reading all requests would cost more than the rest. */
+  #lookUp(input: FrameInput): ResolvedInput {
+    const { slots } = this.options.registry
+    return { ...input, getAsked: (index) => input.asked.get(getSlot(slots, index).path) }
+  }
+
+  #update(earlier: Frame, input: FrameInput, requested: readonly string[]): Frame {
     const { slots } = this.options.registry
     const draft: Draft = { shown: new Uint8Array(earlier.shown), made: new Map(earlier.made) }
-    const resolved = this.#resolved(input)
+    const resolved = this.#lookUp(input)
     const changed: number[] = []
     let done = 0
-    for (const index of this.#suspects(earlier.asked, input.asked)) {
+    for (const index of this.#suspects(requested)) {
       const slot = getSlot(slots, index)
       const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== OPEN
       if (index < done || isHidden) continue
@@ -117,16 +123,13 @@ export class Renderer implements SlotSource {
   }
 
   /** Lists the slots that may look different, in document order. */
-  #suspects(before: VisibilityOverrides, after: VisibilityOverrides): readonly number[] {
+  #suspects(requested: readonly string[]): readonly number[] {
     const { byPath, changeable } = this.options.registry
     const suspects = changeable.map((slot) => slot.index)
-    if (before === after) return suspects
-    const add = (path: string): void => {
+    for (const path of requested) {
       const slot = byPath.get(path)
       if (slot) suspects.push(slot.index)
     }
-    for (const path in after) if (before[path] !== after[path]) add(path)
-    for (const path in before) if (!Object.hasOwn(after, path)) add(path)
     return suspects.sort((a, b) => a - b)
   }
 
@@ -135,7 +138,7 @@ export class Renderer implements SlotSource {
     const { shown } = draft
     const isPlain = this.#isPlain && !input.openAll
     for (let index = from; index < to;) {
-      const known = isPlain && !input.getAsked.has(index) ? (fixed[index] ?? UNDECIDED) : UNDECIDED
+      const known = isPlain && input.getAsked(index) === undefined ? (fixed[index] ?? UNDECIDED) : UNDECIDED
       if (known === UNDECIDED) this.#decide(getSlot(slots, index), input, draft)
       else shown[index] = known
       index = shown[index] === OPEN ? index + 1 : (ends[index] ?? to)
@@ -218,7 +221,7 @@ export class Renderer implements SlotSource {
   }
 
   #wanted(slot: Slot, input: ResolvedInput): Visibility {
-    const asked = input.getAsked.size > 0 ? input.getAsked.get(slot.index) : undefined
+    const asked = input.getAsked(slot.index)
     if (asked !== undefined) return asked
     const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
     if (overridden !== undefined) return overridden
@@ -318,7 +321,7 @@ export class Renderer implements SlotSource {
   #costLine(slot: Slot, input: FrameInput): string {
     const { counter, registry } = this.options
     const draft: Draft = { shown: new Uint8Array(registry.slots.length), made: new Map() }
-    const opened = { ...input, asked: { ...input.asked, [slot.path]: 'full' as const } }
+    const opened = { ...input, asked: input.asked.with({ [slot.path]: 'full' }) }
     this.#walk(draft, slot.index, slot.end, this.#resolved(opened))
     const nodes = new Frame({ ...draft, ...opened }, this).nodes(slot.index, slot.end)
     const tools = collectTools(nodes).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
@@ -359,7 +362,7 @@ export class Renderer implements SlotSource {
 const NO_CONTEXT: SelectorContext = { session: { has: () => false, get: (slice) => slice.initial } }
 
 interface ResolvedInput extends FrameInput {
-  readonly getAsked: ReadonlyMap<number, Visibility>
+  readonly getAsked: (index: number) => Visibility | undefined
 }
 
 /** The inputs of a frame. */
