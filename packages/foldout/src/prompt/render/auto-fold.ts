@@ -102,7 +102,7 @@ function countSubtree(slot: Slot, frame: Frame, renderer: Renderer): number {
   for (const index of slot.children) {
     const child = getSlot(slots, index)
     const isOpen = child.section.visibility === 'full'
-    if (!isOpen && renderer.describeSummary(child))
+    if (!isOpen && renderer.writer.describeSummary(child))
       sum += renderer.summaryTokens(child, { context: frame.context, asked: NOTHING_ASKED })
     else sum += countSubtree(child, frame, renderer)
   }

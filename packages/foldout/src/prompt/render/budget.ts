@@ -137,7 +137,7 @@ function candidatesIn(view: BudgetView<unknown>): Candidate[] {
   const askedFull = [...whole.asked.merge()].filter(([, asked]) => asked === 'full')
   const kept = new Set(askedFull.flatMap(([path]) => [...getAncestors(path), path]))
   return registry.slots
-    .filter((slot) => whole.at(slot.index) === OPEN && renderer.describeSummary(slot) && !kept.has(slot.path))
+    .filter((slot) => whole.at(slot.index) === OPEN && renderer.writer.describeSummary(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
       return { slot, priority: slot.section.priority, saving: getSubtreeCost(slot) - folded }

@@ -153,7 +153,7 @@ export class SectionsView implements DisclosureView {
     const { withTools, sharesTools } = this.renderer.options.registry
     const tools: AnyTool[] = []
     for (const slot of withTools) {
-      if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.getTools(slot)) tools.push(tool)
+      if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.writer.getTools(slot)) tools.push(tool)
     }
     return sharesTools ? [...new Set(tools)] : tools
   }
@@ -198,8 +198,8 @@ export class SectionsView implements DisclosureView {
 
   get folded(): readonly FoldedSection[] {
     return this.#listSlots(FOLDED)
-      .filter((slot) => !this.renderer.isAsked(slot))
-      .map((slot) => this.renderer.describeFolded(slot, this.frame.context))
+      .filter((slot) => !this.renderer.writer.isAsked(slot))
+      .map((slot) => this.renderer.writer.describeFolded(slot, this.frame.context))
   }
 
   get summaryPaths(): readonly string[] {
@@ -227,7 +227,7 @@ export class SectionsView implements DisclosureView {
   #findAsked(): readonly Slot[] {
     const { delegated } = this.renderer.options.registry
     if (delegated.length === 0) return delegated
-    return delegated.filter((slot) => this.frame.at(slot.index) === FOLDED && this.renderer.isAsked(slot))
+    return delegated.filter((slot) => this.frame.at(slot.index) === FOLDED && this.renderer.writer.isAsked(slot))
   }
 
   getDelegateName(path: string): string | boolean {
@@ -243,7 +243,7 @@ export class SectionsView implements DisclosureView {
     const keys: string[] = []
     for (let index = 0; index < slots.length;) {
       const slot = getSlot(slots, index)
-      const enabled = this.renderer.isEnabled(slot, this.frame.context)
+      const enabled = this.renderer.writer.isEnabled(slot, this.frame.context)
       if (enabled) keys.push(slot.path)
       index = enabled ? index + 1 : slot.end
     }
@@ -264,7 +264,7 @@ export class SectionsView implements DisclosureView {
 
   /** Whether a section without a node is enabled and is only hidden by a folded ancestor. */
   #isInFold(slot: Slot): boolean {
-    if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
+    if (!this.renderer.writer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = getSlot(this.#slots(), slot.parent)
     const shown = this.frame.at(parent.index)
     return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
@@ -286,7 +286,7 @@ export class SectionsView implements DisclosureView {
   findTool(name: string): AnyTool | undefined {
     for (const slot of this.renderer.options.registry.withTools) {
       if (this.state(slot.path) === undefined) continue
-      const tool = this.renderer.getTools(slot).find((candidate) => candidate.name === name)
+      const tool = this.renderer.writer.getTools(slot).find((candidate) => candidate.name === name)
       if (tool) return tool
     }
     return this.findToolOnDemand(name)
@@ -298,12 +298,12 @@ export class SectionsView implements DisclosureView {
     return this.#slots()
       .slice(slot.index, slot.end)
       .filter(({ index }) => this.frame.at(index) === OPEN)
-      .flatMap((open) => this.renderer.getTools(open))
+      .flatMap((open) => this.renderer.writer.getTools(open))
   }
 
   hasTools(path: string): boolean {
     const slot = this.renderer.options.registry.byPath.get(path)
-    return slot !== undefined && this.renderer.hasTools(slot, this.frame.context)
+    return slot !== undefined && this.renderer.writer.hasTools(slot, this.frame.context)
   }
 
   content(path: string, within?: readonly string[]): string {
@@ -319,7 +319,7 @@ export class SectionsView implements DisclosureView {
   /** The text of the section's summary, without heading and suffix, or `undefined` if it has none. */
   summary(path: string): string | undefined {
     const slot = this.renderer.options.registry.byPath.get(path)
-    return slot && this.renderer.getSummary(slot)
+    return slot && this.renderer.writer.getSummary(slot)
   }
 
   opened(paths: readonly string[]): SectionsView {
