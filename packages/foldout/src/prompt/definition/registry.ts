@@ -94,6 +94,8 @@ export interface Registry {
   readonly inferred: ReadonlyMap<string, Slot>
   /** Whether several sections share a tool. */
   readonly sharesTools: boolean
+  /** Whether a section offers tools on demand. */
+  readonly hasToolsOnDemand: boolean
 }
 
 /** Returns the slot at a valid index. */
@@ -205,6 +207,7 @@ export function createRegistry(
     folds: new WeakMap(),
     inferred,
     sharesTools: isSharing(slots, tools.size),
+    hasToolsOnDemand: slots.some(({ section }) => section.toolsOnDemand !== undefined),
   }
 }
 

@@ -26,7 +26,7 @@ export function fitContents(frame: Frame, renderer: Renderer): Frame {
   const { registry, strategy, counter } = renderer.options
   const hint = strategy.contentsHint
   if (hint === undefined || registry.slots.length < MIN_SEARCHED_SECTIONS) return frame
-  const branches = findBranches(frame, registry.slots, (slot) => renderer.isAsked(slot))
+  const branches = findBranches(frame, registry.slots, (slot) => renderer.writer.isAsked(slot))
   const context: ListContext = { frame, hint, counter }
   let total = branches.reduce((sum, branch) => sum + computeCost(branch, 0, context), 0)
   if (total <= MAX_CONTENTS_TOKENS) return frame
