@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
   },
   compare: {
-    imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
+    imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
   },
   testing: {
     imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],

@@ -9,6 +9,7 @@ writeFileSync(
   'skills/refunds/SKILL.md',
   '---\nname: refunds\ndescription: How to refund an order.\n---\n\nAsk for the number of the order first.\n',
 )
+writeFileSync('cases.jsonl', '{"id":"refund","input":"Refund order 17.","includes":"Done"}\n')
 writeFileSync('README.md', '# Notes\n')
 writeFileSync('use.json', JSON.stringify({ version: 1, tools: [], clients: [] }))
 writeFileSync('recording.json', JSON.stringify(recording))

@@ -4,6 +4,8 @@
  * @module foldout/compare
  */
 
+export { compare } from '../compare/compare.ts'
+export { readCases } from '../compare/cases/read-cases.ts'
 export { graders, type StateReader } from '../compare/grade/graders.ts'
 export type { CompareCase, ExpectedCall } from '../compare/contract/cases.ts'
 export type {

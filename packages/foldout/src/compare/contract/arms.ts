@@ -67,7 +67,10 @@ export interface CompareArm<World = unknown> {
     AgentOptions,
     'adapter' | 'disclosure' | 'input' | 'onEvent' | 'open' | 'overrides' | 'session' | 'signal' | 'visibility'
   >
-  /** Say what has changed if the arm's functions have: saved runs of another version are made again. */
+  /**
+   * The version of the arm. Saved runs of another one are made again. Without it, they are made again if the text of the
+   * prompt has changed, its tools, the model or an option, but not if only a function has.
+   */
   readonly version?: string
 }
 
