@@ -1,7 +1,9 @@
 // The files that examples read, below the working folder.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { runAgent } from 'foldout'
+import { compare } from 'foldout/compare'
 import { createFileRecorder } from 'foldout/node'
+import { says, scriptedAdapter } from 'foldout/testing'
 import { adapter, bound, recording } from './examples.ts'
 
 mkdirSync('skills/refunds', { recursive: true })
@@ -17,3 +19,9 @@ writeFileSync('servers.json', JSON.stringify({ mcpServers: { files: { command: '
 const recorder = createFileRecorder('runs.jsonl', { prompt: bound })
 await runAgent(bound, { adapter, onEvent: recorder.onEvent })
 await recorder.saved()
+await compare({
+  cases: 'cases.jsonl',
+  arms: { full: { prompt: bound, open: 'all' }, folded: { prompt: bound } },
+  adapter: () => scriptedAdapter([says('Done.')]),
+  save: 'compare.jsonl',
+})

@@ -1,7 +1,7 @@
-import { chatAdapter, type ChatRequest } from '../adapters/chat.ts'
-import type { AssistantMessage, ProviderAdapter } from '../adapters/contract.ts'
+import { chatAdapter } from '../adapters/chat.ts'
+import type { AssistantMessage, ChatRequest, ProviderAdapter } from '../adapters/contract.ts'
 import { definePrompt, defineSection, defineTool, ok, type AnySection } from '../entries/index.ts'
-import { createRandom } from './statistics/random.ts'
+import { createRandom } from './statistics/distributions.ts'
 import type { CompareCase } from './contract/cases.ts'
 
 const TOPICS = ['refunds', 'returns', 'cards'] as const

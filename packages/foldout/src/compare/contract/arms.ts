@@ -14,7 +14,7 @@ import type { CompareCase } from './cases.ts'
  *
  * @example
  * ```ts
- * const arm: CompareArm<Map<string, string>> = { prompt: ({ world }) => createDesk(world) }
+ * const createAdapter = ({ case: task }: RunStart): ProviderAdapter => scriptedAdapter([says(`You said: ${task.input}`)])
  * ```
  */
 export interface RunStart<World = unknown> {
@@ -61,7 +61,7 @@ export interface CompareArm<World = unknown> {
   /** The model of this arm. Default: that of the comparison. */
   readonly adapter?: (start: RunStart<World>) => ProviderAdapter | Promise<ProviderAdapter>
   /** Runs the prompt in somebody else's loop, instead of `runAgent`. */
-  readonly host?: (turn: HostTurn<World>) => Promise<HostAnswer>
+  readonly host?: (turn: ComparedTurn<World>) => Promise<ComparedAnswer>
   /** Further options of `runAgent`. */
   readonly options?: Omit<
     AgentOptions,
@@ -79,14 +79,14 @@ export interface CompareArm<World = unknown> {
  *
  * @example
  * ```ts
- * const host = async ({ input, prompt, onEvent }: HostTurn): Promise<HostAnswer> => {
+ * const host = async ({ input, prompt, onEvent }: ComparedTurn): Promise<ComparedAnswer> => {
  *   const { report } = createHost(bound, { onEvent })
  *   report.started({ input })
  *   return { text: `There is an answer to ${input}` }
  * }
  * ```
  */
-export interface HostTurn<World = unknown> extends RunStart<World> {
+export interface ComparedTurn<World = unknown> extends RunStart<World> {
   readonly prompt: ComparedPrompt
   readonly input: string
   /** What was said in the earlier turns. */
@@ -100,10 +100,10 @@ export interface HostTurn<World = unknown> extends RunStart<World> {
  *
  * @example
  * ```ts
- * const answer: HostAnswer = { text: 'The order is refunded.' }
+ * const answer: ComparedAnswer = { text: 'The order is refunded.' }
  * ```
  */
-export interface HostAnswer {
+export interface ComparedAnswer {
   readonly text: string
   readonly output?: unknown
 }

@@ -7,9 +7,18 @@ import { findCost, getTtlMs } from './money.ts'
 import { findMissed, findNeeds, type Needs } from './openings.ts'
 import { indexRuns, type KnownRuns } from './runs.ts'
 
-/** What is known about a comparison besides its runs. */
+/**
+ * What is known about a comparison besides its runs.
+ *
+ * @example
+ * ```ts
+ * const options: ReportOptions = { stopped: 'aborted' }
+ * ```
+ */
 export interface ReportOptions {
+  /** Why no more runs are made. */
   readonly stopped?: CompareReport['stopped']
+  /** Sentences for the report. */
   readonly notes?: readonly string[]
 }
 
