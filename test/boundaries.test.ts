@@ -160,10 +160,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     configure: ['support'],
     policy: ['support'],
     prompts: ['support', 'inspect'],
+    compare: ['support'],
     'sign-in': ['support'],
     traffic: ['support', 'gateway'],
     fleet: ['support', 'policy'],
-    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'sign-in', 'traffic', 'fleet'],
+    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'compare', 'sign-in', 'traffic', 'fleet'],
   },
 }
 

@@ -29,7 +29,7 @@ export function toRows(report: CompareReport): ReportRows {
   return {
     title: `${formatCount(cases.length, 'case')}, ${repeats.done} of ${formatCount(repeats.planned, 'repeat')}. The base is ${toName(base)}; a drop of ${toPoints(margin)} points counts as worse.`,
     arms: [
-      ['arm', 'success', 'from base', 'verdict', 'better', 'worse', 'missed', 'requests', 'tokens in', 's'],
+      ['arm', 'success', 'from base', 'verdict', 'better', 'worse', 'missed', 'requests', 'tokens', 's'],
       ...entries.map(([name, arm]) => toArmRow(name, arm)),
     ],
     costs: toCostRows(report),
@@ -55,9 +55,9 @@ function toArmRow(name: string, arm: ArmReport): readonly string[] {
   const failed = errors > 0 ? ` (${formatCount(errors, 'error')})` : ''
   return [
     `${toName(name)}${failed}`,
-    `${toPercent(success)} [${toPercent(interval.low)}, ${toPercent(interval.high)}]`,
+    `${toPercent(success)} [${toPoints(interval.low, 0)}, ${toPoints(interval.high, 0)}]`,
     against
-      ? `${toSigned(against.difference)} [${toSigned(against.interval.low)}, ${toSigned(against.interval.high)}]`
+      ? `${toSigned(against.difference)} [${toSigned(against.interval.low, 0)}, ${toSigned(against.interval.high, 0)}]`
       : '–',
     getVerdict(arm),
     against ? String(against.better) : '–',
@@ -123,13 +123,13 @@ function formatWaste(usd: number | null): string {
   return usd === null || usd === 0 ? '' : ` and cost $${usd.toFixed(usd < 1 ? 4 : 2)}`
 }
 
-export const toPercent = (share: number): string => `${(100 * share).toFixed(1)} %`
+const toPercent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-const toPoints = (share: number): string => String(Number((100 * share).toFixed(1)))
+const toPoints = (share: number, digits = 1): string => String(Number((100 * share).toFixed(digits)))
 
 /** A difference of two shares, in points. */
-export function toSigned(difference: number): string {
-  const points = (100 * Math.abs(difference)).toFixed(1)
-  if (points === '0.0') return '±0.0'
+export function toSigned(difference: number, digits = 1): string {
+  const points = (100 * Math.abs(difference)).toFixed(digits)
+  if (Number(points) === 0) return `±${points}`
   return `${difference < 0 ? '−' : '+'}${points}`
 }
