@@ -1,5 +1,5 @@
 import type { ProviderAdapter } from '../adapters/contract.ts'
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import { defineParams } from '../core/schema/schema.ts'
 import { defineSection } from '../prompt/definition/section.ts'
 import { definePrompt } from '../prompt/prompt.ts'

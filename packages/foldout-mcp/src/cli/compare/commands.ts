@@ -10,7 +10,7 @@ export const addCompareCommands: AddCommands = (program, surroundings, finish) =
   const compare = addOptions(program.command('compare'))
     .description('compare ways to show a prompt or tools, in success and in money')
     .argument('<cases>', CASES)
-    .option('--budget <dollars>', 'begin no run after this many dollars; needs --rates', readAmount)
+    .option('--budget <dollars>', 'begin no run after this many dollars; needs --prices', readAmount)
     .option('--offline', 'run nothing: report what the file of --save has')
     .option('--junit <file>', 'write JUnit XML, in which an arm that is worse is a failure')
     .option('--markdown <file>', 'write Markdown, for a pull request')
@@ -22,7 +22,7 @@ export const addCompareCommands: AddCommands = (program, surroundings, finish) =
 The prompt’s module may also export adapter (the model), arms, user, world and session.
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 no verdict.
 ${formatExamples(
-  'foldout compare plan cases.jsonl --prompt support.ts --rates rates.json --repeat 5',
+  'foldout compare plan cases.jsonl --prompt support.ts --prices prices.json --repeat 5',
   'foldout compare cases.jsonl --prompt support.ts --arms full,folded,ahead --repeat 5 --save compare.jsonl',
   'foldout compare cases.jsonl --config .mcp.json --adapter model.ts --arms all,hybrid',
   'foldout inspect compare.jsonl',
@@ -36,7 +36,7 @@ ${formatExamples(
     .description('say how many runs and dollars it takes, and which drop it can show')
     .argument('<cases>', CASES)
     .option('--json', 'print JSON')
-    .addHelpText('after', formatExamples('foldout compare plan cases.jsonl --prompt support.ts --rates rates.json'))
+    .addHelpText('after', formatExamples('foldout compare plan cases.jsonl --prompt support.ts --prices prices.json'))
     // The options of `compare` itself may come before `plan`.
     .action(async (cases: string, options: CompareCommandOptions) => {
       const { planArms } = await import('./compare.ts')
@@ -63,10 +63,9 @@ function addOptions(command: Command): Command {
     .option('--grade <module>', 'a module that exports functions that grade runs (default: what the cases expect)')
     .option('--margin <points>', 'how much worse counts as not worse (default: 5)', readAmount)
     .option(
-      '--rates <file>',
-      'dollars per million tokens, as JSON: {"input": 3, "read": 0.3, "write": 3.75, "output": 15}',
+      '--prices <json>',
+      'dollars per million tokens, as JSON or in a file: {"input": 3, "output": 15, "read": 0.3}',
     )
-    .option('--model <name>', 'the model whose prompt cache counts, such as claude-sonnet-5-5')
     .option('--per-hour <number>', 'how many conversations an hour begin with this prompt', readAmount)
     .option('--save <file>', 'add every run to this file; what it has is not run, and not paid, again')
     .option('--seed <number>', 'the order of the runs (default: 1)', readAmount)

@@ -41,9 +41,9 @@ async function run(...args: readonly string[]): Promise<{ code: number; stdout: 
 
 describe('R80 foldout compare', () => {
   it('says that an arm is worse, what it missed and what that cost, in every form', async () => {
-    const rates = write('rates.json', '{"input": 3, "read": 0.3, "write": 3.75, "output": 15, "minimum": 100}')
+    const prices = write('prices.json', '{"input": 3, "read": 0.3, "write": 3.75, "output": 15, "minimum": 100}')
     const [junit, markdown] = [join(folder, 'compare.xml'), join(folder, 'compare.md')]
-    const files = ['--junit', junit, '--markdown', markdown, '--rates', rates]
+    const files = ['--junit', junit, '--markdown', markdown, '--prices', prices]
     const { code, stdout, stderr } = await run(cases, '--prompt', DESK, '--arms', 'full,folded,in-full', ...files)
     expect(stderr).toBe('')
     expect(code).toBe(1)
@@ -80,7 +80,7 @@ describe('R80 foldout compare', () => {
     [['--prompt', DESK, '--looks', '3,1'], /looks must be/],
     [[], /Name what to compare/],
     [['--prompt', DESK, '--adapter', join(import.meta.dirname, 'arms.ts')], /exports no adapter/],
-    [['--prompt', DESK, '--model', 'nobody'], /cache of the model 'nobody' is not known/],
+    [['--prompt', DESK, '--prices', '{"input": 3}'], /--prices has no prices in dollars/],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await run(cases, ...args)
     expect(stderr).toMatch(message)

@@ -6,12 +6,12 @@ import { requireFile } from '../../gateway/config/text-file.ts'
 import { dropUndefined } from '../../shared/fields.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { createProgress } from '../support/progress.ts'
+import { readPrices } from '../support/prices.ts'
 import { loadPrompt, type CompareLibrary, type ValueOptions } from '../support/prompt-module.ts'
 import { withServers, type ServerOptions } from '../support/session.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { formatCount, formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
 import { choosePromptArms, findAdapter, findGraders, nameArms, type Arms } from './arms.ts'
-import { readPrices } from './prices.ts'
 
 export interface CompareCommandOptions extends ValueOptions, ServerOptions {
   readonly prompt?: string
@@ -23,8 +23,7 @@ export interface CompareCommandOptions extends ValueOptions, ServerOptions {
   readonly margin?: number
   readonly perHour?: number
   readonly budget?: number
-  readonly rates?: string
-  readonly model?: string
+  readonly prices?: string
   readonly save?: string
   readonly junit?: string
   readonly markdown?: string
@@ -124,7 +123,7 @@ const PERCENT = 100
 
 async function readShared(cases: string, options: CompareCommandOptions): Promise<Omit<Given, 'arms'>> {
   const { repeat, looks, margin, perHour, budget, save, seed, parallel, offline } = options
-  const prices = await readPrices(options.rates, options.model)
+  const prices = options.prices === undefined ? undefined : await readPrices(options.prices)
   const grade = await findGraders(options.grade)
   const share = margin === undefined ? undefined : margin / PERCENT
   return {

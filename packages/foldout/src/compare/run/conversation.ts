@@ -1,6 +1,6 @@
 import { addUsage, NO_USAGE, type Message, type ProviderAdapter, type Usage } from '../../adapters/contract.ts'
 import type { AgentEvent } from '../../agent/events.ts'
-import { runAgent } from '../../agent/run-agent.ts'
+import { runAgent } from '../../agent/loop/run-agent.ts'
 import { untilAborted } from '../../core/abort.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { dropUndefined } from '../../core/json/json.ts'
