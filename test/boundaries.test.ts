@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
   },
   compare: {
-    imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
+    imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
   },
   testing: {
     imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],
@@ -160,10 +160,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     configure: ['support'],
     policy: ['support'],
     prompts: ['support', 'inspect'],
+    compare: ['support'],
     'sign-in': ['support'],
     traffic: ['support', 'gateway'],
     fleet: ['support', 'policy'],
-    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'sign-in', 'traffic', 'fleet'],
+    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'compare', 'sign-in', 'traffic', 'fleet'],
   },
 }
 
