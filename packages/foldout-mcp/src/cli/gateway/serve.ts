@@ -65,6 +65,8 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   // Once all servers have been tried. Without a failure, there is nothing to say.
   const reportFailures = async (): Promise<void> => {
     await gateway.ready()
+    // The client may leave before all servers were tried.
+    if (gateway.servers.some(({ name, tools }) => tools === undefined && !failures.has(name))) return
     const failed = gateway.servers.filter(({ name }) => failures.has(name)).length
     const working = formatWorking(gateway.servers.length - failed, failed + config.invalid.length)
     if (failed + config.invalid.length > 0)
