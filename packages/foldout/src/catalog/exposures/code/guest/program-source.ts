@@ -1,20 +1,15 @@
+import { transform } from 'sucrase'
 import { getErrorMessage } from '../../../../core/errors.ts'
-import { importPeer } from '../../../../core/peer.ts'
 import type { ProgramError } from '../contract/messages.ts'
 
 export type Stripped = { readonly code: string } | { readonly error: ProgramError }
 
 /** Turns TypeScript into JavaScript. Line numbers stay the same. */
-export type StripTypes = (source: string) => Stripped
-
-export async function loadStripTypes(): Promise<StripTypes> {
-  const { transform } = await importPeer('sucrase', () => import('sucrase'))
-  return (source) => {
-    try {
-      return { code: transform(source, { transforms: ['typescript'], disableESTransforms: true }).code }
-    } catch (error) {
-      return { error: toSyntaxError(error) }
-    }
+export function stripTypes(source: string): Stripped {
+  try {
+    return { code: transform(source, { transforms: ['typescript'], disableESTransforms: true }).code }
+  } catch (error) {
+    return { error: toSyntaxError(error) }
   }
 }
 
