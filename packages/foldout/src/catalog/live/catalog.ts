@@ -60,7 +60,7 @@ class LiveCatalog implements Catalog {
     this.#descriptions = new Map(Object.entries(options.sources ?? {}))
     this.#index = createCatalogIndex<CatalogEntry>(
       {
-        ...(options.embed === undefined ? {} : { embed: options.embed }),
+        ...(options.embed !== undefined && { embed: options.embed }),
         preparation: this.#createPreparation(),
         onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
       },
@@ -127,7 +127,8 @@ class LiveCatalog implements Catalog {
 
   async explain(query: string, name: string): Promise<Explanation | undefined> {
     const found = this.resolve(name)
-    return isUnknown(found) ? undefined : this.#index.explain(query, found.qualified)
+    if (isUnknown(found)) return undefined
+    return this.#index.explain(query, found.qualified)
   }
 
   async call(name: string, args: unknown, context: CallContext = {}): Promise<CallResult> {
@@ -318,8 +319,10 @@ class LiveCatalog implements Catalog {
   #metadata(declared: string, qualified: string): ToolMetadata | undefined {
     const { metadata } = this.#options
     if (!metadata) return undefined
-    const find = (name: string): ToolMetadata | undefined =>
-      Object.hasOwn(metadata, name) ? metadata[name] : undefined
+    const find = (name: string): ToolMetadata | undefined => {
+      if (Object.hasOwn(metadata, name)) return metadata[name]
+      return undefined
+    }
     return find(qualified) ?? find(declared)
   }
 }
@@ -340,5 +343,6 @@ function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
 
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   if (one.name === other.name) return 0
-  return one.name < other.name ? -1 : 1
+  if (one.name < other.name) return -1
+  return 1
 }

@@ -19,7 +19,7 @@ function toSyntaxError(error: unknown): ProgramError {
   const name = 'SyntaxError'
   const message = getErrorMessage(error).replace(/ \(\d+:\d+\)$/, '')
   const { line, column } = (error as { readonly loc?: { readonly line?: number; readonly column?: number } }).loc ?? {}
-  return { name, message, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
+  return { name, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 
 const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
@@ -44,7 +44,7 @@ export function explainError(error: ProgramError, source: string, code: string):
   const message = explained?.[1] ?? error.message
   // If types were removed from the line, the column would be wrong.
   const isSame = column !== undefined && text === getLines(code)[line - 1]
-  return { ...rest, message, line, ...(isSame ? { column } : {}) }
+  return { ...rest, message, line, ...(isSame && { column }) }
 }
 
 function getLines(text: string): readonly string[] {
