@@ -20,7 +20,10 @@ export type ValueCheck = (value: unknown) => readonly ValueIssue[]
 export function createValueCheck(schema: unknown): ValueCheck {
   const isSurelyValid = createQuickCheck(schema)
   const check = createWholeCheck(schema)
-  return (value) => (isSurelyValid(value) ? [] : check(value))
+  return (value) => {
+    if (isSurelyValid(value)) return []
+    return check(value)
+  }
 }
 
 /** The same without a shortcut for simple schemas. */
