@@ -33,7 +33,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Explore:', ['tools', 'search', 'call', 'doctor', 'inspect']],
   ['Approve and audit:', ['approvals', 'approve', 'deny', 'pins', 'audit']],
   ['Improve:', ['replay', 'eval', 'advise']],
-  ['Prompts:', ['render', 'simulate']],
+  ['Prompts:', ['render', 'simulate', 'lint']],
 ]
 const OTHERS = 'More:'
 
