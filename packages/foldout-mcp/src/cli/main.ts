@@ -35,7 +35,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Explore:', ['tools', 'search', 'call', 'doctor', 'inspect']],
   ['Approve and audit:', ['approvals', 'approve', 'deny', 'pins', 'audit']],
   ['Improve:', ['replay', 'eval', 'advise']],
-  ['Prompts:', ['render', 'simulate', 'compare']],
+  ['Prompts:', ['render', 'simulate', 'lint', 'compare']],
 ]
 const OTHERS = 'More:'
 
