@@ -76,6 +76,7 @@ export type ErrorCode =
   | 'session-invalid'
   | 'simulation-invalid'
   | 'skill-invalid'
+  | 'skill-untrusted'
   | 'slice-invalid'
   | 'slice-unknown'
   | 'snapshot-invalid'
