@@ -100,6 +100,16 @@ export interface Registry {
   readonly sharesTools: boolean
 }
 
+/** Selects the slots with something special. */
+function selectSlots(slots: readonly Slot[]): Pick<Registry, 'withTools' | 'withFiles' | 'listed' | 'delegated'> {
+  return {
+    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
+    withFiles: slots.filter(({ section }) => section.files),
+    listed: slots.filter(({ section }) => section.listed !== undefined),
+    delegated: slots.filter(({ section }) => section.delegate !== false),
+  }
+}
+
 /** Returns the slot at a valid index. */
 export function getSlot(slots: readonly Slot[], index: number): Slot {
   const slot = slots[index]
@@ -200,10 +210,7 @@ export function createRegistry(
   return {
     slots,
     byPath,
-    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
-    withFiles: slots.filter(({ section }) => section.files),
-    listed: slots.filter(({ section }) => section.listed !== undefined),
-    delegated: slots.filter(({ section }) => section.delegate !== false),
+    ...selectSlots(slots),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, getFixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),

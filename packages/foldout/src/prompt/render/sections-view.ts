@@ -1,11 +1,10 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
-import { joinWords } from '../../core/text.ts'
 import { askSectionTool } from '../../disclosure/ask-tool.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
 import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
 import { visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
-import { fail, ok, type ToolResult } from '../../tools/result.ts'
+import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
 import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
@@ -16,7 +15,7 @@ import type { LoadContext } from '../definition/section.ts'
 import type { RenderedNode } from './node.ts'
 import { getSlot, type Registry, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
-import { listSectionTexts } from './section-texts.ts'
+import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
@@ -291,34 +290,11 @@ export class SectionsView implements DisclosureView {
   }
 
   load(paths: readonly string[], context: LoadContext): Promise<boolean> | false {
-    const { byPath } = this.renderer.options.registry
-    const loads = [...new Set(paths)].flatMap((path) => byPath.get(path)?.section.load ?? [])
-    return loads.length > 0 && Promise.all(loads.map((load) => load(context))).then(() => true)
+    return loadSections(this.renderer.options.registry.byPath, paths, context)
   }
 
-  async readFile(given: string): Promise<ToolResult | undefined> {
-    const path = given
-      .trim()
-      .replaceAll('\\', '/')
-      .replaceAll(/^(?:\.?\/)+/g, '')
-    if (path === '' || path.split('/').includes('..')) return undefined
-    const found: { readonly name: string; readonly text: string }[] = []
-    for (const slot of this.renderer.options.registry.withFiles) {
-      const name = this.#findFileName(slot, path)
-      const text = name === undefined ? undefined : await slot.section.files?.read(name)
-      if (text !== undefined) found.push({ name: `${slot.path}/${name}`, text })
-    }
-    const [first, ...others] = found
-    if (!first || others.length === 0) return first && ok(first.text)
-    const names = found.map(({ name }) => name)
-    return fail(`Several sections have a file ${path}. Ask for one of ${joinWords(names)}.`)
-  }
-
-  /** Returns the path of a file in a section, if the section can have it. Behind a key, the section may be folded. */
-  #findFileName({ path, section, index }: Slot, given: string): string | undefined {
-    const start = [`${path}/`, `${section.key}/`].find((each) => given.startsWith(each))
-    if (start !== undefined) return this.state(path) === undefined ? undefined : given.slice(start.length)
-    return this.frame.at(index) === OPEN ? given : undefined
+  readFile(path: string): Promise<ToolResult | undefined> {
+    return readSectionFile(this.renderer.options.registry.withFiles, this, path)
   }
 
   hasTools(path: string): boolean {

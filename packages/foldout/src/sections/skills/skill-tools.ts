@@ -9,7 +9,15 @@ import type { Skill } from './skill.ts'
 /** Finds tools by the names that skills write. */
 export type FindTool = (name: string) => AnyTool | undefined
 
-/** Tools that skills can bring: from code, from MCP servers, or of a catalog. */
+/**
+ * Tools that skills can bring: from code, from MCP servers, or of a catalog.
+ *
+ * @example
+ * ```ts
+ * const tools: SkillTools = [refund, look]
+ * const skills = await skillSections(createHostFilesystem('skills'), { tools })
+ * ```
+ */
 export type SkillTools = readonly CatalogInput[] | Catalog
 
 export function createFinder(tools: SkillTools): FindTool {

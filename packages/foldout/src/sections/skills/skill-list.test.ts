@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
-import { createHost } from '../agent/hosts/core/host.ts'
-import { definePrompt } from '../prompt/prompt.ts'
-import { defineSection } from '../prompt/definition/section.ts'
-import { gptTokenizer } from '../core/tokens/gpt-tokenizer.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
+import { createHost } from '../../agent/hosts/core/host.ts'
+import { definePrompt } from '../../prompt/prompt.ts'
+import { defineSection } from '../../prompt/definition/section.ts'
+import { gptTokenizer } from '../../core/tokens/gpt-tokenizer.ts'
 import { skillSections } from './skill-sections.ts'
 
 /** Descriptions of real skills have 60 to 1,000 characters, 300 on average. */

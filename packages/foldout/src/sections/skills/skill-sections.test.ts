@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { runAgent } from '../agent/loop/run-agent.ts'
-import type { FoldoutError } from '../core/errors.ts'
-import { definePrompt } from '../prompt/prompt.ts'
-import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
-import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
+import { runAgent } from '../../agent/loop/run-agent.ts'
+import type { FoldoutError } from '../../core/errors.ts'
+import { definePrompt } from '../../prompt/prompt.ts'
+import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 import { skillSections } from './skill-sections.ts'
-import { readSkill } from './skills/read-skill.ts'
-import { startCpuClock } from '../core/cpu.fixtures.ts'
+import { readSkill } from './read-skill.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 const SKILL = `---
 name: pdf-forms
