@@ -5,6 +5,7 @@ import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
 import { getSessionIdentity } from '../../session/live-session.ts'
 import { getVisibilityMap, visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
 import { Asked, NOTHING_ASKED } from './asked.ts'
@@ -12,10 +13,11 @@ import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
 import { fitContents } from './contents.ts'
 import { joinTexts, type Frame } from './frame.ts'
+import type { LoadContext } from '../definition/section.ts'
 import type { RenderedNode } from './node.ts'
 import { getSlot, type Registry, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
-import { listSectionTexts } from './section-texts.ts'
+import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
@@ -214,8 +216,10 @@ export class SectionsView implements DisclosureView {
     return this.#slots().filter(({ index }) => this.frame.shown[index] === shown)
   }
 
-  /** Whether a section is folded that can be opened. */
+  /** Whether a section is folded that can be opened, or has files that can be read. */
   get canOpen(): boolean {
+    const { withFiles } = this.renderer.options.registry
+    if (withFiles.some(({ index }) => this.frame.at(index) === OPEN)) return true
     if (!this.frame.isFolded) return false
     const asked = this.#findAsked()
     return (
@@ -299,6 +303,14 @@ export class SectionsView implements DisclosureView {
       .slice(slot.index, slot.end)
       .filter(({ index }) => this.frame.at(index) === OPEN)
       .flatMap((open) => this.renderer.writer.getTools(open))
+  }
+
+  load(paths: readonly string[], context: LoadContext): Promise<boolean> | false {
+    return loadSections(this.renderer.options.registry.byPath, paths, context)
+  }
+
+  readFile(path: string): Promise<ToolResult | undefined> {
+    return readSectionFile(this.renderer.options.registry.withFiles, this, path)
   }
 
   hasTools(path: string): boolean {
