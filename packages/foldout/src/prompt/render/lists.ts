@@ -38,7 +38,7 @@ function findLists(frame: Frame, renderer: Renderer): readonly List[] {
   const { listed, slots } = renderer.options.registry
   const byParent = new Map<number, Slot[]>()
   for (const slot of listed) {
-    if (frame.at(slot.index) !== FOLDED || renderer.isAsked(slot)) continue
+    if (frame.at(slot.index) !== FOLDED || renderer.writer.isAsked(slot)) continue
     const siblings = byParent.get(slot.parent)
     if (siblings) siblings.push(slot)
     else byParent.set(slot.parent, [slot])
@@ -73,7 +73,7 @@ function describeList({ parent, slots, most }: List, renderer: Renderer): string
 function describeSlot(slot: Slot, renderer: Renderer): Line {
   const { path, section } = slot
   const title = section.title === section.key ? '' : ` (${toLine(section.title)})`
-  return { start: `- ${path}${title}: `, summary: toLine(renderer.getSummary(slot) ?? '') }
+  return { start: `- ${path}${title}: `, summary: toLine(renderer.writer.getSummary(slot) ?? '') }
 }
 
 function toLine(text: string): string {

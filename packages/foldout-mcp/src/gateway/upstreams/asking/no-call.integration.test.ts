@@ -170,7 +170,7 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
   it('is asked by a server that has just started and that it has not called', async () => {
     const gateway = await create({ first: QUESTION })
     const answer = vi.fn(accept)
-    const client = await connect(gateway, { way, answer })
+    await connect(gateway, { way, answer })
     await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(1))
     expect(await getAnswers()).toEqual([{ action: 'accept' }])
   })
@@ -268,7 +268,7 @@ describe('R53 a question outside of calls', () => {
     const denied = vi.fn(accept)
     const more = 'presets' in definition ? { preset: 'other' } : { name: 'denied' }
     await (await connect(gateway, { answer: denied, ...more })).ping()
-    const client = await connect(gateway)
+    await connect(gateway)
     expect(await getAnswers()).toEqual([{ action: 'accept' }])
     expect(denied).not.toHaveBeenCalled()
   })
