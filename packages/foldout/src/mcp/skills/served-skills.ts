@@ -91,7 +91,7 @@ class SkillShelf implements ServedSkills {
     if (!placed || !bytes) return undefined
     const manifest = `${placed.folder}${MANIFEST}`
     const entry = await this.#entries.get(manifest)
-    // A file that has changed since is described anew.
+    // A file that has changed since is described again.
     if (isPlainObject(entry) && entry.resources !== 'dynamic') {
       const listed = entry.resources.find((file) => file.uri === uri)
       if (listed?.digest !== getDigest(bytes)) this.#entries.delete(manifest)

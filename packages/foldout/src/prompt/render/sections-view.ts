@@ -1,4 +1,3 @@
-import { deferPattern } from '../../core/defer-pattern.ts'
 import { askSectionTool } from '../../disclosure/ask-tool.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
 import type { SectionText } from '../../find/section-text.ts'
@@ -14,8 +13,9 @@ import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
 import { fitContents } from './contents.ts'
 import { joinTexts, type Frame } from './frame.ts'
 import type { LoadContext } from '../definition/section.ts'
+import { findPathsByName, trimName } from '../definition/section-names.ts'
 import type { RenderedNode } from './node.ts'
-import { getSlot, type Registry, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
+import { getSlot, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
@@ -283,8 +283,7 @@ export class SectionsView implements DisclosureView {
     const { registry } = this.renderer.options
     const path = [key, trimName(key)].find((each) => registry.byPath.has(each))
     if (path !== undefined) return [path]
-    const found = getSectionNames(registry).get(normalizeName(key)) ?? []
-    return found.filter((each) => this.state(each) !== undefined)
+    return findPathsByName(registry, key).filter((each) => this.state(each) !== undefined)
   }
 
   findTool(name: string): AnyTool | undefined {
@@ -375,36 +374,4 @@ export class SectionsView implements DisclosureView {
   #slots(): readonly Slot[] {
     return this.renderer.options.registry.slots
   }
-}
-
-const sectionNames = new WeakMap<Registry, ReadonlyMap<string, readonly string[]>>()
-
-/** Maps the other names a model may use for a section (its number, its title, or both) to its path. */
-function getSectionNames(registry: Registry): ReadonlyMap<string, readonly string[]> {
-  const known = sectionNames.get(registry)
-  if (known) return known
-  const names = new Map<string, string[]>()
-  for (const { path, number, section } of registry.slots) {
-    for (const name of [number, section.title, `${number} ${section.title}`].map(normalizeName)) {
-      const paths = names.get(name)
-      if (paths) paths.push(path)
-      else names.set(name, [path])
-    }
-  }
-  sectionNames.set(registry, names)
-  return names
-}
-
-const LONGEST_NAME = 1000
-
-// What models write around a name: heading marks, quotes, brackets, the end of a sentence.
-const getEdges = deferPattern(String.raw`^[\s#"'\u0060\p{Pi}\p{Pf}<(\[{*]+|[\s"'\u0060\p{Pi}\p{Pf}>)\]}*.:,;]+$`, 'gu')
-
-/** Removes marks and blanks around a name, and composes its letters. */
-function trimName(name: string): string {
-  return name.slice(0, LONGEST_NAME).normalize('NFC').replace(getEdges(), '')
-}
-
-function normalizeName(name: string): string {
-  return trimName(name).toLowerCase()
 }
