@@ -5,6 +5,7 @@ import type { ComparePlan, CompareReport } from 'foldout/compare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 import { runCommand } from '../main.ts'
+import { clerk } from './desk.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
 
@@ -62,7 +63,13 @@ describe('R80 foldout compare', () => {
     const options = ['--prompt', DESK, '--repeat', '2', '--save', save, '--json']
     const planned = await run('plan', cases, ...options)
     expect(planned.code).toBe(0)
-    expect(JSON.parse(planned.stdout)).toMatchObject({ runs: 96, kept: 0, usd: null, clusters: 24 })
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      runs: 96,
+      kept: 0,
+      usd: null,
+      clusters: 24,
+      arms: { folded: { runs: 48, startTokens: clerk.render().tokens.total } },
+    })
     const first = await run(cases, ...options)
     expect(first.code).toBe(1)
     const lines = readFileSync(save, 'utf8').split('\n').length

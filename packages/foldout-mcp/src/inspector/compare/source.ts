@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { describeRuns, readSavedLine, type CompareReport, type SavedHeader, type SavedRun } from 'foldout/compare'
 import type { InspectorSource } from '../inspector.ts'
@@ -9,8 +10,8 @@ const BEGINNING = '{"type":"header"'
 
 /** Whether a file is what `compare` saves. */
 export async function isComparison(file: string): Promise<boolean> {
-  const handle = await open(file).catch(() => undefined)
-  if (!handle) return false
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false
+  const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, 0)
     return buffer.toString('utf8', 0, bytesRead) === BEGINNING
