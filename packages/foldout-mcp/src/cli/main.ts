@@ -7,7 +7,6 @@ import { addConfigureCommands } from './configure/commands.ts'
 import { addFleetCommands } from './fleet/commands.ts'
 import { addGatewayCommands } from './gateway/commands.ts'
 import type { AddCommands } from './support/options.ts'
-import { claimOutput } from '../system/own-output.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { addPromptCommands } from './prompts/commands.ts'
 import { addSignInCommands } from './sign-in/commands.ts'
@@ -221,4 +220,38 @@ function flush(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
     if (!stream.writable || stream.destroyed) setImmediate(resolve)
     else stream.write('', () => resolve())
   })
+}
+
+/** Standard output, for one writer. */
+interface OwnOutput {
+  readonly stdout: {
+    readonly isTTY: boolean
+    readonly columns: number
+    write(text: string): unknown
+  }
+  /** Lets everyone else write to standard output again. */
+  release(): void
+}
+
+/**
+ * Keeps standard output for this program. What a configuration or a prompt module prints goes to standard error: it would
+ * break the one JSON document of a command, or the messages of a gateway.
+ */
+function claimOutput({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process): OwnOutput {
+  const { write } = stdout
+  const divert = stderr.write.bind(stderr)
+  stdout.write = divert
+  return {
+    stdout: {
+      isTTY: stdout.isTTY,
+      // The user may resize the terminal.
+      get columns() {
+        return stdout.columns
+      },
+      write: (text) => write.call(stdout, text),
+    },
+    release() {
+      if (stdout.write === divert) stdout.write = write
+    },
+  }
 }

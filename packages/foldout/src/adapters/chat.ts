@@ -1,61 +1,24 @@
-import { dropUndefined } from '../core/json/json.ts'
-import { untilAborted } from '../core/abort.ts'
-import { checkNumber } from '../core/check-number.ts'
-import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
-import type { OutputSpec } from '../prompt/definition/output.ts'
-import type { AnyTool } from '../tools/tool.ts'
 import {
+  type ChatRequest,
+  type ChatReply,
   NO_USAGE,
   addUsage,
-  type AssistantMessage,
   type Compaction,
   type CompactionRequest,
   type MediaPart,
   type Message,
   type ModelEvent,
   type ProviderAdapter,
-  type Usage,
 } from './contract.ts'
+import { dropUndefined } from '../core/json/json.ts'
+import { untilAborted } from '../core/abort.ts'
+import { checkNumber } from '../core/check-number.ts'
+import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
 import { getPromptCache } from './cache/known-caches.ts'
 import { MAX_PAUSES } from './limits.ts'
 import { readReply } from './read-reply.ts'
 import { listOffered } from './tool-calls.ts'
 import { toSentTool, withOwnKeys, withSentKeys } from './tool-keys.ts'
-
-/**
- * A request to a stateless API, with the whole conversation.
- *
- * @example
- * ```ts
- * const complete = ({ system, messages, signal }: ChatRequest): Promise<ChatReply> => send({ system, messages }, signal)
- * ```
- */
-export interface ChatRequest {
-  readonly system: string
-  /** The tools offered from the start, in order. */
-  readonly tools: readonly AnyTool[]
-  /** The tools that were added since, by name; a `tools` message marks the point where each was added. */
-  readonly addedTools: ReadonlyMap<string, AnyTool>
-  readonly messages: readonly Message[]
-  readonly output: OutputSpec<unknown> | undefined
-  readonly signal: AbortSignal
-  emit(event: ModelEvent): void
-}
-
-/**
- * The reply to one request.
- *
- * @example
- * ```ts
- * const reply: ChatReply = { message: { role: 'assistant', text: 'Hello.', toolCalls: [] }, usage: NO_USAGE }
- * ```
- */
-export interface ChatReply {
-  readonly message: AssistantMessage
-  readonly usage: Usage
-  /** Whether the provider stopped in the middle of its reply, and continues it when the conversation is sent again. */
-  readonly isPaused?: boolean
-}
 
 /**
  * A stateless chat API.

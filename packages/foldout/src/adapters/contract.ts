@@ -1,8 +1,8 @@
+import type { OutputSpec } from '../prompt/definition/output.ts'
+import type { AnyTool } from '../tools/tool.ts'
 import type { Json } from '../core/json/json.ts'
 import type { PromptCache } from '../core/price/prompt-cache.ts'
-import type { OutputSpec } from '../prompt/definition/output.ts'
 import type { ToolImage } from '../tools/result.ts'
-import type { AnyTool } from '../tools/tool.ts'
 import type { Usage } from './usage/usage.ts'
 
 export { NO_USAGE, addUsage, type Usage } from './usage/usage.ts'
@@ -302,4 +302,39 @@ export interface ProviderAdapter {
    */
   refuseInput?(part: MediaPart): string | undefined
   evaluate(evaluation: Evaluation): Promise<EvaluationResult>
+}
+
+/**
+ * A request to a stateless API, with the whole conversation.
+ *
+ * @example
+ * ```ts
+ * const complete = ({ system, messages, signal }: ChatRequest): Promise<ChatReply> => send({ system, messages }, signal)
+ * ```
+ */
+export interface ChatRequest {
+  readonly system: string
+  /** The tools offered from the start, in order. */
+  readonly tools: readonly AnyTool[]
+  /** The tools that were added since, by name; a `tools` message marks the point where each was added. */
+  readonly addedTools: ReadonlyMap<string, AnyTool>
+  readonly messages: readonly Message[]
+  readonly output: OutputSpec<unknown> | undefined
+  readonly signal: AbortSignal
+  emit(event: ModelEvent): void
+}
+
+/**
+ * The reply to one request.
+ *
+ * @example
+ * ```ts
+ * const reply: ChatReply = { message: { role: 'assistant', text: 'Hello.', toolCalls: [] }, usage: NO_USAGE }
+ * ```
+ */
+export interface ChatReply {
+  readonly message: AssistantMessage
+  readonly usage: Usage
+  /** Whether the provider stopped in the middle of its reply, and continues it when the conversation is sent again. */
+  readonly isPaused?: boolean
 }

@@ -1,7 +1,6 @@
 import { isPlainObject, notJson, toJson, type Json } from '../core/json/json.ts'
 import { AdapterError } from './adapter-error.ts'
-import type { ChatReply } from './chat.ts'
-import type { AssistantMessage, EvaluationResult, Message, ToolCall } from './contract.ts'
+import type { ChatReply, AssistantMessage, EvaluationResult, Message, ToolCall } from './contract.ts'
 import { toWellFormed } from '../core/well-formed.ts'
 import { createCallIds, readCallName, toToolCall } from './tool-calls.ts'
 import { readUsage } from './usage/usage.ts'

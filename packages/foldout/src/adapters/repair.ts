@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../core/errors.ts'
-import type { ChatRequest } from './chat.ts'
+import type { ChatRequest } from './contract.ts'
 
 /**
  * Formats the message that asks a model to fix its answer. A model that sends only the faulty field again would send an

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import { definePrompt } from '../prompt/prompt.ts'
 import { defineSection } from '../prompt/definition/section.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
@@ -8,8 +8,7 @@ import { defineTool } from '../tools/tool.ts'
 import { NO_ADDITIONS } from './ai-sdk/additions.ts'
 import { toModelMessages } from './ai-sdk/messages.ts'
 import { toWireConversation } from './anthropic/conversation.ts'
-import type { ChatRequest } from './chat.ts'
-import type { Message } from './contract.ts'
+import type { ChatRequest, Message } from './contract.ts'
 import { toResponseInput } from './openai/responses-input.ts'
 
 const image = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }

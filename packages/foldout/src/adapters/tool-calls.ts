@@ -2,8 +2,7 @@ import { sha256Hex } from '../core/hash.ts'
 import { notJson, toJson } from '../core/json/json.ts'
 import { toWellFormed } from '../core/well-formed.ts'
 import { TOOL_NAME_PATTERN, type AnyTool } from '../tools/tool.ts'
-import type { ChatRequest } from './chat.ts'
-import type { Message, ToolCall, ToolMessage } from './contract.ts'
+import type { ChatRequest, Message, ToolCall, ToolMessage } from './contract.ts'
 import { MAX_ARGUMENTS_DEPTH, MAX_CALL_ID_CHARACTERS, MAX_WRITTEN_NAME_CHARACTERS } from './limits.ts'
 
 /** A call as a model wrote it: its arguments as text, which may be anything. */

@@ -1,7 +1,7 @@
 import type { Usage } from '../adapters/contract.ts'
 import { FoldoutError, getErrorMessage, isInstance, isReadableError } from '../core/errors.ts'
 import type { Visibility } from '../session/visibility.ts'
-import { toRunState, type RunState } from './loop/run-state.ts'
+import { toRunState, type RunState } from './state/run-state.ts'
 
 /**
  * Thrown by `evaluatePrompt` when the model has opened sections that need a new render. `runAgent` handles this itself.

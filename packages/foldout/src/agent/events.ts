@@ -4,7 +4,7 @@ import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { OpeningAnswer } from '../disclosure/opening.ts'
 import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
-import type { ApprovalRequest } from './approvals.ts'
+import type { ApprovalRequest } from './state/approvals.ts'
 import type { StopReason } from './limits.ts'
 import type { PartialOutput } from './partial-output.ts'
 

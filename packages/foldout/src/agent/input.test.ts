@@ -4,13 +4,13 @@ import { createSession } from '../session/session.ts'
 import { definePrompt } from '../prompt/prompt.ts'
 import { defineSection } from '../prompt/definition/section.ts'
 import { createMemoryStore } from '../session/stores/memory-store.ts'
-import { openSession } from '../session/stores/store.ts'
+import { openSession } from '../session/stores/open-session.ts'
 import { says, scriptedAdapter, type ScriptedAdapter } from '../testing/scripted-adapter.ts'
 import type { AgentEvent } from './events.ts'
 import { toUserMessage, type AgentInput } from './input.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_PARTS } from './limits.ts'
-import { agentRun } from './loop/run-state.ts'
-import { runAgent } from './run-agent.ts'
+import { agentRun } from './state/run-state.ts'
+import { runAgent } from './loop/run-agent.ts'
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 1])
 const PDF = new TextEncoder().encode('%PDF-1.7 …')

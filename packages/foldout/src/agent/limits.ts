@@ -80,8 +80,5 @@ export const DEFAULT_PER_HOUR = 40
  */
 export type StopReason = 'max-turns' | 'stop-when' | 'cut-off' | 'filtered'
 
-/** How deep runs that answer questions about sections can ask further ones. */
-export const MAX_DELEGATE_DEPTH = 4
-
 /** How many characters of a question about a section its agent receives. */
 export const MAX_QUESTION_CHARACTERS = 100_000

@@ -18,7 +18,7 @@ import {
 } from '../entries/index.ts'
 import { visibility, type SessionStore } from '../entries/session.ts'
 import { READ_RESULT } from '../entries/results.ts'
-import { createReadResult } from './refold/read-result-tool.ts'
+import { createReadResult } from './loop/fold-tools.ts'
 import { createLedger } from './refold/ledger.ts'
 import { Log } from '../session/log.ts'
 

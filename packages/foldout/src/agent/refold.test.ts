@@ -13,7 +13,7 @@ import {
 } from '../entries/index.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { countResultTokens } from '../results/tokens.ts'
-import { findResult } from './refold/read-result-tool.ts'
+import { findResult } from './loop/fold-tools.ts'
 
 /** A text of lines with numbers, about this many characters long. */
 function createText(seed: number, characters: number): string {

@@ -19,7 +19,7 @@ import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../test
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired } from './errors.ts'
 import type { AgentEvent } from './events.ts'
 import type { AgentOptions } from './options.ts'
-import { evaluatePrompt, runAgent, streamAgent } from './run-agent.ts'
+import { evaluatePrompt, runAgent, streamAgent } from './loop/run-agent.ts'
 import { takeTurns } from '../../../../test/turns.ts'
 
 const cart = defineSlice({

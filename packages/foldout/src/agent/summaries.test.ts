@@ -17,7 +17,7 @@ import { visibility } from '../entries/session.ts'
 import type { BeforeRequest, RequestPreview } from '../entries/results.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { findUnpaired } from './refold-runs.fixtures.ts'
-import { findResult } from './refold/read-result-tool.ts'
+import { findResult } from './loop/fold-tools.ts'
 
 const report = defineTool({
   name: 'get_report',

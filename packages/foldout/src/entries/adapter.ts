@@ -5,7 +5,8 @@
  */
 
 export { AdapterError, type AdapterErrorCode, type AdapterErrorDetails } from '../adapters/adapter-error.ts'
-export { chatAdapter, type ChatModel, type ChatReply, type ChatRequest } from '../adapters/chat.ts'
+export { chatAdapter, type ChatModel } from '../adapters/chat.ts'
+export type { ChatReply, ChatRequest } from '../adapters/contract.ts'
 export {
   NO_USAGE,
   addUsage,

@@ -4,12 +4,12 @@
  * @module foldout/anthropic
  */
 
+export { anthropic } from '../adapters/anthropic/anthropic.ts'
 export {
-  anthropic,
   type AnthropicCache,
   type AnthropicClient,
   type AnthropicOptions,
   type AnthropicParameters,
   type AnthropicServerTool,
   type AnthropicToolAdditions,
-} from '../adapters/anthropic/anthropic.ts'
+} from '../adapters/anthropic/options.ts'

@@ -9,13 +9,12 @@ export {
   defineRun,
   getRun,
   startRun,
-  type DurablePrompt,
   type DurableResult,
   type DurableRun,
-  type DurableRunOptions,
   type RunHandle,
   type StartedRunOptions,
 } from '../agent/engines/durable-run.ts'
+export type { DurablePrompt, DurableRunOptions } from '../agent/engines/contract.ts'
 export {
   getRunKey,
   type RunAddress,

@@ -4,4 +4,5 @@
  * @module foldout/opentelemetry
  */
 
-export { createOpenTelemetryListener, type OpenTelemetryOptions } from '../telemetry/opentelemetry/opentelemetry.ts'
+export { createOpenTelemetryListener } from '../telemetry/opentelemetry/opentelemetry.ts'
+export type { OpenTelemetryOptions } from '../telemetry/opentelemetry/spans.ts'

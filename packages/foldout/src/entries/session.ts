@@ -6,7 +6,8 @@
 
 export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
 export { Log, defineLog, type LogOptions } from '../session/log.ts'
-export { isSameLease, type LeaseOptions, type SessionLease } from '../session/stores/lease.ts'
+export { isSameLease, type LeaseOptions } from '../session/stores/lease.ts'
+export type { SessionLease } from '../session/stores/store.ts'
 export { createMemoryStore } from '../session/stores/memory-store.ts'
 export {
   checkEvents,
@@ -28,15 +29,13 @@ export {
 export type { AnySlice, On, PayloadCheck, Slice, SliceEvents, SliceOptions } from '../session/slice.ts'
 export type { SliceSnapshot, Snapshot } from '../session/snapshot.ts'
 export {
-  openSession,
-  type KeptSession,
   type SessionEnd,
   type SessionPage,
   type SessionStore,
   type StoredEvent,
   type StoredSession,
-  type StoredSessionOptions,
 } from '../session/stores/store.ts'
+export { openSession, type KeptSession, type StoredSessionOptions } from '../session/stores/open-session.ts'
 export { visibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 export {
   approvalAnswered,
@@ -62,7 +61,7 @@ export {
 } from '../agent/events.ts'
 export type { LimitKind } from '../agent/errors.ts'
 export type { PartialOutput } from '../agent/partial-output.ts'
-export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/approvals.ts'
+export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/state/approvals.ts'
 export type { ConversationSummary, FoldedResult } from '../agent/refold/projection.ts'
 export {
   agentRun,
@@ -71,6 +70,6 @@ export {
   type PendingOpening,
   type RunState,
   type ShownSection,
-} from '../agent/loop/run-state.ts'
+} from '../agent/state/run-state.ts'
 export type { StopReason } from '../agent/limits.ts'
 export type { AnyResult } from '../agent/options.ts'

@@ -4,12 +4,13 @@
  * @module foldout/telemetry
  */
 
-export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
+export { advise, type Advice, type AdvicePrice, type AdviseOptions } from '../telemetry/advise.ts'
 export { compareDelegating, type DelegateTerms, type SectionUse } from '../core/price/delegate.ts'
 export type { RefoldProposal } from '../telemetry/advise-refold.ts'
 export { createCounters, type Counters } from '../telemetry/counters.ts'
 export { toSimulationSteps } from '../telemetry/simulation-steps.ts'
-export { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/recorder.ts'
+export { createRecorder, type Recorder } from '../telemetry/recorder.ts'
+export type { RecorderOptions } from '../telemetry/run-draft.ts'
 export {
   readRecording,
   type RecordedAhead,
@@ -49,4 +50,5 @@ export {
 export { findPromptCache } from '../adapters/cache/known-caches.ts'
 export type { PromptCache } from '../core/price/prompt-cache.ts'
 export { priceUsage, type UsageRates } from '../adapters/usage/price-usage.ts'
-export { tune, type Tuned, type TuneOptions } from '../telemetry/tune/tune.ts'
+export { tune, type Tuned } from '../telemetry/tune/tune.ts'
+export type { TuneOptions } from '../telemetry/tune/candidates.ts'

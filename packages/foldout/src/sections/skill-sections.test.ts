@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import type { FoldoutError } from '../core/errors.ts'
 import { definePrompt } from '../prompt/prompt.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'

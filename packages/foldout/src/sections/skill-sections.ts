@@ -1,6 +1,6 @@
 import { escapeTemplate } from '../core/template.ts'
 import { defineSection, type AnySection, type Section } from '../prompt/definition/section.ts'
-import { MAX_SKILL_FILE_BYTES } from './limits.ts'
+import { MAX_SKILL_FILE_BYTES } from './skills/limits.ts'
 import { decodeText, readSkills, type ReadSkillsOptions } from './skills/read-skills.ts'
 import type { Skill, SkillFile, SkillSource } from './skills/skill.ts'
 

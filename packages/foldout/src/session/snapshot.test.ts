@@ -6,7 +6,7 @@ import { createSession, type Session } from './session.ts'
 import { defineSlice } from './slice.ts'
 import type { Snapshot } from './snapshot.ts'
 import { createMemoryStore } from './stores/memory-store.ts'
-import { openSession } from './stores/store.ts'
+import { openSession } from './stores/open-session.ts'
 import { visibility, type Visibility } from './visibility.ts'
 
 const ticked = defineEvent()('clock/ticked')

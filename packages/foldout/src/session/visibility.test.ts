@@ -3,7 +3,7 @@ import { defineLog } from './log.ts'
 import { createSession } from './session.ts'
 import type { Snapshot } from './snapshot.ts'
 import { createMemoryStore } from './stores/memory-store.ts'
-import { openSession } from './stores/store.ts'
+import { openSession } from './stores/open-session.ts'
 import { isVisibility, visibility, type VisibilityOverrides } from './visibility.ts'
 
 describe('visibility', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import { compareDelegating } from '../core/price/delegate.ts'
 import { definePrompt, defineSection, defineTool, ok, type BoundPrompt } from '../entries/index.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'

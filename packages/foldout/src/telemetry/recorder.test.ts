@@ -13,7 +13,8 @@ import { visibility } from '../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { createCounters } from './counters.ts'
-import { createRecorder, type RecorderOptions } from './recorder.ts'
+import { createRecorder } from './recorder.ts'
+import { type RecorderOptions } from './run-draft.ts'
 import { readRecording, type RecordedRun, type Recording } from './recording.ts'
 import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
 
@@ -66,6 +67,17 @@ describe('a recording', () => {
       { path: 'history', visibility: 'full', fullTokens: 19, summaryTokens: summaryTokens('history'), tools: [] },
     ])
     expect(disclosureTools).toEqual([tool('read_section')])
+  })
+
+  it('R77 has the price of the run at the given rates, and counts the input that the run reports', async () => {
+    const rates = { input: 3, output: 15 }
+    const recorder = createRecorder({ prompt: shop(), counter: words, rates })
+    await runShop([says('Done.')], { onEvent: recorder.onEvent })
+    const [run] = readRecording(recorder.recording()).runs
+    expect(run?.usd).toBeCloseTo((10 * 3 + 5 * 15) / 1e6, 12)
+    expect(run?.requests[0]?.conversationTokens).toBe(words.count(input))
+    const wrong = { prompt: shop(), rates: { input: 3 } as typeof rates }
+    expect(() => createRecorder(wrong)).toThrow('rates.output is missing')
   })
 
   it('R40 contains the cost of the system text, tools, conversation and reply of each request, and of additions', async () => {

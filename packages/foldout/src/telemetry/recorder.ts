@@ -1,30 +1,7 @@
-import type { AgentInput } from '../agent/input.ts'
-import type { TokenCounter } from '../core/tokens/tokens.ts'
-import type { DisclosureStrategy } from '../disclosure/strategy.ts'
-import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
-import type { BoundPrompt } from '../prompt/prompt.ts'
-import type { SessionReader } from '../session/session.ts'
+import { checkRates } from '../adapters/usage/price-usage.ts'
+import { type RecorderOptions, draftRun, type RunDraft } from './run-draft.ts'
 import type { RecordedRun, Recording } from './recording.ts'
-import { draftRun, type RunDraft } from './run-draft.ts'
 import { watchRuns, type RunListener } from './runs.ts'
-
-/**
- * Options of a recorder. Pass the same prompt and options as to the run.
- *
- * @example
- * ```ts
- * const options: RecorderOptions = { prompt: bound, input: 'Refund order 17.', counter: await gptTokenizer() }
- * ```
- */
-export interface RecorderOptions {
-  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
-  readonly input?: AgentInput
-  readonly session?: SessionReader
-  readonly disclosure?: DisclosureStrategy
-  readonly overrides?: PromptOverrides
-  /** Counts tokens. Default: a quick estimate. */
-  readonly counter?: TokenCounter
-}
 
 /**
  * Records runs, one after another. Overlapping runs each need their own recorder.
@@ -70,6 +47,7 @@ interface RunRecorder extends RunListener {
 
 /** Records runs and passes each one to `onRun` as soon as it has ended. */
 export function recordRuns(options: RecorderOptions, onRun: (run: RecordedRun) => void): RunRecorder {
+  if (options.rates) checkRates('rates', options.rates, 'rates-invalid')
   let draft: RunDraft | undefined
   const listener = watchRuns({
     begins: () => (draft = draftRun(options)),

@@ -1,4 +1,4 @@
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import type { AgentOptions, AgentResult } from '../agent/options.ts'
 import type { TokenCounter } from '../core/tokens/tokens.ts'
 import { definePrompt, type BoundPrompt } from '../prompt/prompt.ts'

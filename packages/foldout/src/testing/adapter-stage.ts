@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../agent/events.ts'
 import type { AgentOptions, AgentResult } from '../agent/options.ts'
-import { runAgent } from '../agent/run-agent.ts'
+import { runAgent } from '../agent/loop/run-agent.ts'
 import { createSession, type Session } from '../session/session.ts'
 import type { AdapterCase, AdapterSuiteOptions, ModelPeer, ModelStep } from './adapter-peer.ts'
 import { weatherPrompt, weatherPromptWithOutput } from './adapter-prompt.ts'

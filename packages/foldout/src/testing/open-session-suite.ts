@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { defineEvent } from '../session/event.ts'
 import { defineLog } from '../session/log.ts'
 import { defineSlice } from '../session/slice.ts'
-import { openSession, type KeptSession, type SessionStore } from '../session/stores/store.ts'
+import { type SessionStore } from '../session/stores/store.ts'
+import { openSession, type KeptSession } from '../session/stores/open-session.ts'
 import { visibility } from '../session/visibility.ts'
 
 const noted = defineEvent<{ readonly text: string }>()('notes/noted')

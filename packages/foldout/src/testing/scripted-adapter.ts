@@ -1,5 +1,5 @@
-import { chatAdapter, type ChatReply } from '../adapters/chat.ts'
-import type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
+import { chatAdapter } from '../adapters/chat.ts'
+import type { ChatReply, Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
 import { FoldoutError } from '../core/errors.ts'
 
 /**

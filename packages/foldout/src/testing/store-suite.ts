@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSession } from '../session/session.ts'
-import type { SessionLease } from '../session/stores/lease.ts'
-import { openSession, type SessionStore, type StoredEvent } from '../session/stores/store.ts'
+import type { SessionLease, SessionStore, StoredEvent } from '../session/stores/store.ts'
+import { openSession } from '../session/stores/open-session.ts'
 import { cleared, describeOpenSession, slices } from './open-session-suite.ts'
 
 const stored = (sequence: number, payload: unknown = sequence): StoredEvent => ({

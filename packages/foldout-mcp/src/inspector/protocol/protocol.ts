@@ -3,10 +3,10 @@
  * prompts, tools and models travel as strings in JSON; the page shows them as text only.
  */
 
-import type { CompareView } from './compare.ts'
+import type { CompareReport } from 'foldout/compare'
 import type { ChartPoint, RunFork, RunMessage, RunRange, RunStep, RunSummary, RunView, WhyNot } from './runs.ts'
 
-export type * from './compare.ts'
+export type { ArmReport, CaseReport, CompareCell, CompareReport, CompareVerdict } from 'foldout/compare'
 export type * from './runs.ts'
 
 export const VIEWS = ['prompt', 'compare', 'runs', 'catalog', 'advice'] as const
@@ -360,4 +360,12 @@ export interface ClientView extends ClientSummary {
   readonly chart: readonly ChartPoint[]
   /** Lines that could not be read. */
   readonly skipped: number
+}
+
+/** A comparison of ways to run an agent, from its saved file. */
+export interface CompareView {
+  /** Undefined until the file has enough to say anything. */
+  readonly report: CompareReport | undefined
+  /** Why there is no report. */
+  readonly problem: string | undefined
 }

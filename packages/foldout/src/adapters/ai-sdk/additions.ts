@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { AnyTool } from '../../tools/tool.ts'
-import type { ChatRequest } from '../chat.ts'
+import type { ChatRequest } from '../contract.ts'
 import { getAddedTools } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 

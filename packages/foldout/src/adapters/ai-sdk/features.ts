@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { AdapterError } from '../adapter-error.ts'
-import type { ChatReply, ChatRequest } from '../chat.ts'
+import type { ChatReply, ChatRequest } from '../contract.ts'
 import { isThinkingRefused, refuseThinking } from '../anthropic/refusals.ts'
 import { isFormatRefused, isRefusedForGood } from '../failure.ts'
 import { isRepair } from '../repair.ts'

@@ -1,7 +1,6 @@
 import type { CallWarning, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { ChatReply, ChatRequest } from '../chat.ts'
-import type { ToolCall } from '../contract.ts'
+import type { ChatReply, ChatRequest, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { endReply, measureText, readStream } from '../stream.ts'
 import { createCallIds, readCallName, toToolCall } from '../tool-calls.ts'

@@ -1,8 +1,8 @@
 import type { AdapterError } from '../adapter-error.ts'
-import type { ChatRequest } from '../chat.ts'
+import type { ChatRequest } from '../contract.ts'
 import { getHost } from '../quirks.ts'
 import { isSince, readVersion } from './model-version.ts'
-import type { AnthropicOptions } from './anthropic.ts'
+import type { AnthropicOptions } from './options.ts'
 import type { WireOptions } from './conversation.ts'
 import {
   describeAdditionsRefused,

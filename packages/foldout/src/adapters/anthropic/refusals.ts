@@ -2,7 +2,7 @@ import { getErrorMessage } from '../../core/errors.ts'
 import { AdapterError } from '../adapter-error.ts'
 import { isRefusedForGood } from '../failure.ts'
 import { MAX_REFUSED_THINKING } from '../limits.ts'
-import type { AnthropicToolAdditions } from './anthropic.ts'
+import type { AnthropicToolAdditions } from './options.ts'
 import { BETAS, type Additions, type Features } from './request.ts'
 
 /** The contents of a rejected request. */

@@ -1,7 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { AdapterError } from '../adapter-error.ts'
-import type { ChatReply } from '../chat.ts'
-import type { AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
+import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { endReply, measureText, readStream } from '../stream.ts'
 import { createCallIds, readCallName, readToolCall, toToolCall } from '../tool-calls.ts'

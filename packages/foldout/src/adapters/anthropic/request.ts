@@ -2,9 +2,9 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import type { OutputSpec } from '../../prompt/definition/output.ts'
-import type { ChatRequest } from '../chat.ts'
+import type { ChatRequest } from '../contract.ts'
 import { getAddedTools } from '../tool-calls.ts'
-import type { AnthropicOptions } from './anthropic.ts'
+import type { AnthropicOptions } from './options.ts'
 
 /**
  * How tools that are added during a conversation are sent: `inline` defines them where they were added; `reference`

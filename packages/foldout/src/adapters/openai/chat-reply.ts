@@ -1,7 +1,6 @@
 import type { OpenAI } from 'openai'
 import { isPlainObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import type { ChatReply } from '../chat.ts'
-import type { AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
+import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { MAX_ARGUMENTS_DEPTH } from '../limits.ts'
 import { endReply, measureJson } from '../stream.ts'

@@ -1,7 +1,14 @@
 import type { OpenAI } from 'openai'
 import type { AnyTool } from '../../tools/tool.ts'
-import type { ChatRequest } from '../chat.ts'
-import type { AssistantMessage, MediaPart, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
+import type {
+  ChatRequest,
+  AssistantMessage,
+  MediaPart,
+  TextPart,
+  ToolCall,
+  ToolMessage,
+  UserMessage,
+} from '../contract.ts'
 import { getAddedTools, toAcceptedId, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { toAddress, toDataUrl } from '../user-parts.ts'

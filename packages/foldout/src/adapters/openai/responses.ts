@@ -1,9 +1,16 @@
 import type { OpenAI } from 'openai'
 import { sha256Hex } from '../../core/hash.ts'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
-import type { ChatReply, ChatRequest } from '../chat.ts'
+import type {
+  ChatReply,
+  ChatRequest,
+  AssistantMessage,
+  Compaction,
+  CompactionRequest,
+  Message,
+  ModelEvent,
+} from '../contract.ts'
 import { AdapterError } from '../adapter-error.ts'
-import type { AssistantMessage, Compaction, CompactionRequest, Message, ModelEvent } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { getHost } from '../quirks.ts'
 import { withRetries } from '../retry.ts'

@@ -1,3 +1,7 @@
+import type { BoundPrompt } from '../../prompt/prompt.ts'
+import type { AnySlice } from '../../session/slice.ts'
+import type { SessionStore } from '../../session/stores/store.ts'
+import type { AgentOptions } from '../options.ts'
 /**
  * Identifies a run: a kind that every machine has defined, and an id.
  *
@@ -170,3 +174,36 @@ export const DEFAULT_PAGE = 100
 export function getRunKey({ kind, id }: RunAddress): string {
   return `${encodeURIComponent(kind)}/${encodeURIComponent(id)}`
 }
+
+/**
+ * Options of {@link defineRun}: the `runAgent` options for all runs of this kind, the engine that decides who works on
+ * them, and the store of their journals.
+ *
+ * @example
+ * ```ts
+ * const options: DurableRunOptions = { name: 'support', engine, store, prompt: prompt.bind(values), adapter }
+ * ```
+ */
+export interface DurableRunOptions<Output = unknown> extends Omit<
+  AgentOptions,
+  'session' | 'state' | 'input' | 'approvals' | 'signal' | 'deadline'
+> {
+  /** The kind. All machines use the same name for the same prompt. */
+  readonly name: string
+  readonly engine: RunEngine
+  readonly store: SessionStore
+  /** The prompt, or a function that binds it for a run. */
+  readonly prompt: DurablePrompt<Output> | ((id: string) => DurablePrompt<Output> | Promise<DurablePrompt<Output>>)
+  /** The slices of the sessions, in addition to those that every session has. */
+  readonly slices?: readonly AnySlice[]
+}
+
+/**
+ * A bound prompt, whatever values it takes.
+ *
+ * @example
+ * ```ts
+ * const bound: DurablePrompt = prompt.bind(values)
+ * ```
+ */
+export type DurablePrompt<Output = unknown> = Pick<BoundPrompt<unknown, string, Output>, 'render'>

@@ -13,15 +13,8 @@ import { agentRun, type SessionStore } from '../../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
 import { definePrompt } from '../../prompt/prompt.ts'
 import { show } from '../run.fixtures.ts'
-import { getRunKey, type RunEngine } from './contract.ts'
-import {
-  defineRun,
-  getRun,
-  startRun,
-  type DurablePrompt,
-  type DurableRun,
-  type DurableRunOptions,
-} from './durable-run.ts'
+import { getRunKey, type RunEngine, type DurablePrompt, type DurableRunOptions } from './contract.ts'
+import { defineRun, getRun, startRun, type DurableRun } from './durable-run.ts'
 import { createLocalEngine } from './local-engine.ts'
 
 const done = defineSlice({

@@ -1,50 +1,14 @@
+import type { DurableRunOptions, RunAddress, RunPage, RunStartOptions, RunStatus } from './contract.ts'
 import type { AssistantMessage } from '../../adapters/contract.ts'
-import type { AgentInput } from '../input.ts'
-import { assertAccepted, toUserMessage } from '../input.ts'
+import { type AgentInput, assertAccepted, toUserMessage } from '../input.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import type { BoundPrompt } from '../../prompt/prompt.ts'
-import type { AnySlice } from '../../session/slice.ts'
-import type { KeptSession, SessionStore } from '../../session/stores/store.ts'
-import type { ApprovalAnswer, ApprovalRequest } from '../approvals.ts'
+import type { KeptSession } from '../../session/stores/open-session.ts'
+import type { ApprovalAnswer, ApprovalRequest } from '../state/approvals.ts'
 import { findRequest, listWaiting } from '../loop/answers.ts'
-import { agentRun, getLastMessage, toRunState } from '../loop/run-state.ts'
-import type { AgentOptions, AnyResult } from '../options.ts'
+import { agentRun, getLastMessage, toRunState } from '../state/run-state.ts'
+import type { AnyResult } from '../options.ts'
 import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
-import type { RunAddress, RunEngine, RunPage, RunStartOptions, RunStatus } from './contract.ts'
 import { createUnknownRunError } from './local-engine.ts'
-
-/**
- * Options of {@link defineRun}: the `runAgent` options for all runs of this kind, the engine that decides who works on
- * them, and the store of their journals.
- *
- * @example
- * ```ts
- * const options: DurableRunOptions = { name: 'support', engine, store, prompt: prompt.bind(values), adapter }
- * ```
- */
-export interface DurableRunOptions<Output = unknown> extends Omit<
-  AgentOptions,
-  'session' | 'state' | 'input' | 'approvals' | 'signal' | 'deadline'
-> {
-  /** The kind. All machines use the same name for the same prompt. */
-  readonly name: string
-  readonly engine: RunEngine
-  readonly store: SessionStore
-  /** The prompt, or a function that binds it for a run. */
-  readonly prompt: DurablePrompt<Output> | ((id: string) => DurablePrompt<Output> | Promise<DurablePrompt<Output>>)
-  /** The slices of the sessions, in addition to those that every session has. */
-  readonly slices?: readonly AnySlice[]
-}
-
-/**
- * A bound prompt, whatever values it takes.
- *
- * @example
- * ```ts
- * const bound: DurablePrompt = prompt.bind(values)
- * ```
- */
-export type DurablePrompt<Output = unknown> = Pick<BoundPrompt<unknown, string, Output>, 'render'>
 
 /**
  * A kind of durable run.

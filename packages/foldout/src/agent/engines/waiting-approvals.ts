@@ -1,9 +1,9 @@
 import { createJournaledSession } from '../../session/session.ts'
 import type { Snapshot } from '../../session/snapshot.ts'
 import type { StoredSession } from '../../session/stores/store.ts'
-import type { ApprovalRequest } from '../approvals.ts'
+import type { ApprovalRequest } from '../state/approvals.ts'
 import { listWaiting } from '../loop/answers.ts'
-import { agentRun } from '../loop/run-state.ts'
+import { agentRun } from '../state/run-state.ts'
 
 /**
  * Lists the calls of a stored run that wait for a person, whatever else its session contains. It needs neither the

@@ -3,14 +3,14 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { cutWithCount, shorten } from '../../core/text.ts'
 import type { ToolCall } from '../../adapters/contract.ts'
 import type { Event } from '../../session/event.ts'
-import type { ApprovalAnswer, ApprovalRequest, HeldApproval } from '../approvals.ts'
+import type { ApprovalAnswer, ApprovalRequest, HeldApproval } from '../state/approvals.ts'
 import { approvalAnswered } from '../events.ts'
 import { MAX_APPROVAL_REASON } from '../limits.ts'
 import { hashRequest, isExpired } from './calls/approval.ts'
 import { findTarget, findTool } from './calls/call.ts'
 import type { RunCore } from './core.ts'
 import { joinCallId } from './calls/delegate-session.ts'
-import { agentRun, type DelegateRun, type RunState } from './run-state.ts'
+import { agentRun, type DelegateRun, type RunState } from '../state/run-state.ts'
 
 /** Checks the answers passed to a run before anything changes. Throws unless all of them can be accepted. */
 export function checkAnswers(core: RunCore): void {

@@ -1,7 +1,7 @@
 import { getErrorMessage, getErrorType, isInstance } from '../../core/errors.ts'
 import { ignore } from '../../core/promises.ts'
 import { holdLease } from '../../session/stores/lease.ts'
-import type { KeptSession } from '../../session/stores/store.ts'
+import type { KeptSession } from '../../session/stores/open-session.ts'
 import { LimitReachedError, RunAbortedError, withRunState } from '../errors.ts'
 import type { AgentResult } from '../options.ts'
 import { checkAnswers } from './answers.ts'

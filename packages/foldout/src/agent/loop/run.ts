@@ -10,7 +10,7 @@ import { runRestarted } from '../events.ts'
 import { DEFAULT_MAX_EXPANSIONS, DEFAULT_MAX_REPAIRS, type StopReason } from '../limits.ts'
 import type { AgentResult } from '../options.ts'
 import { listWaiting } from './answers.ts'
-import { findStop } from '../bounds.ts'
+import { findStop } from './bounds.ts'
 import {
   finishTurn,
   getRestart,
@@ -25,7 +25,7 @@ import {
 import type { RunCore } from './core.ts'
 import { openEvaluation } from './evaluation.ts'
 import { foldBack } from './fold-back.ts'
-import { agentRun, getLastMessage, toRunState } from './run-state.ts'
+import { agentRun, getLastMessage, toRunState } from '../state/run-state.ts'
 import { hashPrompt } from './start.ts'
 import { takeRender } from './take-render.ts'
 

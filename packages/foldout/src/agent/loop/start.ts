@@ -6,7 +6,7 @@ import { joinTexts } from '../../prompt/render/frame.ts'
 import { getView, type RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { SectionsView } from '../../prompt/render/sections-view.ts'
 import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
-import type { ConversationStart, RunState, ShownSection } from './run-state.ts'
+import type { ConversationStart, RunState, ShownSection } from '../state/run-state.ts'
 import { FOLDED, OPEN } from '../../prompt/definition/registry.ts'
 
 /** Describes the start of a conversation, for later runs to compare. */

@@ -9,7 +9,7 @@ import type { RunCore } from './core.ts'
 import { listSentTools } from './evaluation.ts'
 import { tellFold } from './fold-tools.ts'
 import type { DueFold } from '../refold/refold.ts'
-import { agentRun } from './run-state.ts'
+import { agentRun } from '../state/run-state.ts'
 import { findAddedTools } from './take-render.ts'
 
 /** The older turns of a conversation, and where the others begin. */

@@ -5,7 +5,7 @@ import { promptRendered } from '../events.ts'
 import { findUnfinished } from './calls/unfinished.ts'
 import { describeRendered } from '../rendered-event.ts'
 import type { Offer, RunCore } from './core.ts'
-import { agentRun, type ConversationStart } from './run-state.ts'
+import { agentRun, type ConversationStart } from '../state/run-state.ts'
 import { describeStart, hasLost, hashDefinitions, hashPrompt, hashSource } from './start.ts'
 import type { Toolbox } from './calls/toolbox.ts'
 

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { findT, getCoinShare, getNormalShare, getTShare } from './distributions.ts'
+import { createRandom, findT, getCoinShare, getNormalShare, getTShare, shuffle } from './distributions.ts'
 import { getTango, getWilson } from './intervals.ts'
 import { getLookZ } from './looks.ts'
-import { comparePaired, findP, flipSigns, getMcNemar, type PairedCase } from './paired.ts'
-import { countCasesNeeded, findSmallestDrop, getDifferenceVariance, HARD_TASKS, STABLE_TASKS } from './power.ts'
-import { createRandom, shuffle } from './random.ts'
+import {
+  comparePaired,
+  countCasesNeeded,
+  findP,
+  findSmallestDrop,
+  flipSigns,
+  getDifferenceVariance,
+  getMcNemar,
+  HARD_TASKS,
+  STABLE_TASKS,
+  type PairedCase,
+} from './paired.ts'
 
 const ROUNDS = 4_000
 const terms = { margin: 0.05, z: 1.645 }
@@ -121,7 +130,7 @@ describe('comparePaired()', () => {
 describe('a comparison with a known truth', () => {
   const random = createRandom(2026)
   const draw = (share: number): number => (random() < share ? 1 : 0)
-  /** Cases whose chance to pass is drawn anew, and falls by `drop` on average in the other arm. */
+  /** Cases whose chance to pass is drawn for each of them, and falls by `drop` on average in the other arm. */
   const simulateCases = (n: number, repeats: number, drop: number): readonly PairedCase[] =>
     Array.from({ length: n }, (_, at) => {
       const chance = 0.15 + 0.7 * random()

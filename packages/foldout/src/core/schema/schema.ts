@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from '../json/json.ts'
-import { createValueCheck, type ValueCheck } from './check/run.ts'
+import { createValueCheck, type ValueCheck } from './check/check.ts'
 import { MAX_FIELD_DEPTH } from './check/limits.ts'
 
 export type { StandardSchemaV1 }

@@ -1,4 +1,3 @@
-import { PromptValidationError } from '../../core/errors.ts'
 import { checkValues, fillTemplate, fillChecked, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { askSuffix } from '../../disclosure/ask-section.ts'
@@ -19,7 +18,7 @@ import {
   ABSENT,
   type Shown,
 } from '../definition/registry.ts'
-import { callSelector, describeResult, noSummary, wrongResult } from './selectors.ts'
+import { callSelector, checkAsked, noSummary, wrongResult } from './selectors.ts'
 import type { SelectorContext } from '../definition/section.ts'
 import type { BoundValues } from '../definition/values.ts'
 
@@ -59,7 +58,7 @@ export class Renderer implements SlotSource {
 
   /** Creates the frame for an input, based on an earlier frame if possible. */
   frame(input: FrameInput, earlier?: Frame): Frame {
-    this.#refuseMissingSummaries(input.asked, earlier?.asked)
+    checkAsked(input.asked, earlier?.asked, (path) => this.#canFold(path))
     // The cost of opening depends on everything below a summary, which is too much to track for one number in a suffix.
     if (!earlier || input.openAll || this.options.strategy.showCost) {
       const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
@@ -67,6 +66,12 @@ export class Renderer implements SlotSource {
       return new Frame({ ...draft, context: input.context, asked: input.asked }, this)
     }
     return this.#update(earlier, input)
+  }
+
+  /** Whether a section can be folded. One that does not exist is reported elsewhere. */
+  #canFold(path: string): boolean {
+    const slot = this.options.registry.byPath.get(path)
+    return slot === undefined || this.describeSummary(slot) !== undefined
   }
 
   /**
@@ -347,22 +352,6 @@ export class Renderer implements SlotSource {
     const replaced = this.options.overrides?.tools
     if (!replaced || replaced.size === 0) return slot.section.tools
     return slot.section.tools.map((tool) => replaced.get(tool.name) ?? tool)
-  }
-
-  #refuseMissingSummaries(asked: VisibilityOverrides, checked: VisibilityOverrides | undefined): void {
-    if (asked === checked) return
-    for (const path in asked) {
-      const visibility: unknown = asked[path]
-      if (checked?.[path] === visibility) continue
-      if (!isVisibility(visibility)) {
-        throw new PromptValidationError(
-          `The visibility requested for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
-          { path },
-        )
-      }
-      const slot = this.options.registry.byPath.get(path)
-      if (visibility === 'summary' && slot && !this.describeSummary(slot)) throw noSummary(path)
-    }
   }
 }
 

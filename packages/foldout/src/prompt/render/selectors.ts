@@ -2,6 +2,7 @@ import { getErrorMessage, isInstance, PromptRenderError, PromptValidationError }
 import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
+import { isVisibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import type { Slot } from '../definition/registry.ts'
 
 /** The functions of a section that a render calls. */
@@ -35,7 +36,7 @@ export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wan
 }
 
 /** Describes a value for a message. */
-export function describeResult(value: unknown): string {
+function describeResult(value: unknown): string {
   if (isThenable(value)) return 'a promise'
   if (typeof value === 'string') return `'${shorten(value)}'`
   try {
@@ -50,4 +51,24 @@ export function noSummary(path: string): PromptValidationError {
     `Section '${path}' cannot be folded, because it has no summary. Give it a \`summary\`.`,
     { path },
   )
+}
+
+/** Checks a requested visibility, except what was checked before. */
+export function checkAsked(
+  asked: VisibilityOverrides,
+  checked: VisibilityOverrides | undefined,
+  canFold: (path: string) => boolean,
+): void {
+  if (asked === checked) return
+  for (const path in asked) {
+    const visibility: unknown = asked[path]
+    if (checked?.[path] === visibility) continue
+    if (!isVisibility(visibility)) {
+      throw new PromptValidationError(
+        `The visibility requested for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
+        { path },
+      )
+    }
+    if (visibility === 'summary' && !canFold(path)) throw noSummary(path)
+  }
 }

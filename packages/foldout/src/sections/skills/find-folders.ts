@@ -1,7 +1,7 @@
 import { ignore } from '../../core/promises.ts'
 import type { FileEntry, Filesystem } from '../../files/filesystem.ts'
 import { byPath } from '../../files/path.ts'
-import { MAX_SKILL_FOLDER_DEPTH, MAX_SKILL_FOLDERS, SKILLS_READ_TOGETHER } from '../limits.ts'
+import { MAX_SKILL_FOLDER_DEPTH, MAX_SKILL_FOLDERS, SKILLS_READ_TOGETHER } from './limits.ts'
 
 /** A folder with a `SKILL.md`. */
 export interface FoundFolder {

@@ -2,7 +2,7 @@ import type * as YamlPackage from 'yaml'
 import { notJson, toJson, type Json, type JsonObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import { shorten } from '../../core/text.ts'
-import { MAX_SKILL_WARNINGS } from '../limits.ts'
+import { MAX_SKILL_WARNINGS } from './limits.ts'
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/
 

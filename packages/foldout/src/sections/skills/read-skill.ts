@@ -2,7 +2,7 @@ import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import type { Json } from '../../core/json/json.ts'
 import { KEY_PATTERN, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
-import { MAX_FRONT_MATTER } from '../limits.ts'
+import { MAX_FRONT_MATTER } from './limits.ts'
 import { readFrontMatter, splitFrontMatter, type FrontMatter } from './front-matter.ts'
 import type { SkillText } from './skill.ts'
 

@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { createBytesHash, sha256Hex } from '../../core/hash.ts'
 import type { FileEntry, Filesystem } from '../../files/filesystem.ts'
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILLS_READ_TOGETHER } from '../limits.ts'
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILLS_READ_TOGETHER } from './limits.ts'
 import { findFolders, isSkipped, type FoundFolder } from './find-folders.ts'
 import { readSkill, toKey } from './read-skill.ts'
 import type { Skill, SkillFile, SkillRoot, SkillSource } from './skill.ts'

@@ -55,7 +55,7 @@ export interface Skill extends SkillText {
 
 /**
  * Where a skill comes from. Skills of a project come with the repository, so its authors decide what they say; those of
- * the user and of the program were chosen by whoever runs it.
+ * the user and of the program were chosen by the person who runs it.
  *
  * @example
  * ```ts

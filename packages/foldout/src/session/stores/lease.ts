@@ -1,22 +1,5 @@
+import type { SessionLease, SessionStore } from './store.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import type { SessionStore } from './store.ts'
-
-/**
- * The lease of a live run on a session. The holder raises `beat` as long as it lives.
- *
- * @example
- * ```ts
- * const lease: SessionLease = { owner: 'machine-1', beat: 1, ms: 10_000 }
- * await createMemoryStore().swapLease('chat-1', undefined, lease) // => { owner: 'machine-1', beat: 1, ms: 10000 }
- * ```
- */
-export interface SessionLease {
-  /** Identifies the run that holds the lease. */
-  readonly owner: string
-  readonly beat: number
-  /** How long the beat may stay the same, in milliseconds, before others may take the lease. */
-  readonly ms: number
-}
 
 /**
  * How a run holds the lease of its session.

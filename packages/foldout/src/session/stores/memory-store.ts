@@ -1,6 +1,6 @@
-import { isSameLease, type SessionLease } from './lease.ts'
+import { isSameLease } from './lease.ts'
+import type { SessionLease, SessionStore, StoredEvent, StoredSession } from './store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, selectPage, type StoredRange } from './store-checks.ts'
-import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
 
 /**
  * Creates a store that keeps sessions in memory while the process runs. Like a file, it copies data in and out.

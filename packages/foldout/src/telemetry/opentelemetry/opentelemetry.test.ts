@@ -5,7 +5,8 @@ import { FoldoutError, createSession, openSections } from '../../entries/index.t
 import { calls, callsAll, says } from '../../testing/scripted-adapter.ts'
 import { runShop, shop, type ShopRun } from '../shop.fixtures.ts'
 import { keepingMeter, keepingTracer } from './in-memory.fixtures.ts'
-import { createOpenTelemetryListener, type OpenTelemetryOptions } from './opentelemetry.ts'
+import { createOpenTelemetryListener } from './opentelemetry.ts'
+import { type OpenTelemetryOptions } from './spans.ts'
 
 // Two runs are compared, and a run's state says when the model replied.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }))

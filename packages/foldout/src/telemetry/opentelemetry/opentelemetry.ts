@@ -1,36 +1,10 @@
-import { metrics, trace, type Attributes, type Meter, type Tracer } from '@opentelemetry/api'
+import { type OpenTelemetryOptions, startRun, type RunSpans } from './spans.ts'
+import { metrics, trace, type Attributes, type Meter } from '@opentelemetry/api'
 import type { Usage } from '../../adapters/contract.ts'
 import type { AgentEvent } from '../../agent/events.ts'
 import { DYNAMIC_OPENINGS, RESTARTS, TOOLS_INJECTED } from '../counters.ts'
 import { watchOpenings } from '../openings.ts'
 import { watchRuns } from '../runs.ts'
-import { startRun, type RunSpans } from './spans.ts'
-
-/**
- * The options of {@link createOpenTelemetryListener}.
- *
- * @example
- * ```ts
- * const options: OpenTelemetryOptions = { system: adapter.name, model: adapter.model, agentName: 'support' }
- * ```
- */
-export interface OpenTelemetryOptions {
-  /** The provider as OpenTelemetry names it: the adapter's `name`. */
-  readonly system: string
-  /** The adapter's `model`. */
-  readonly model: string
-  /** The name of the agent in its spans, such as the prompt's key. */
-  readonly agentName?: string
-  /** The tracer. Default: the global provider's tracer for `foldout`. */
-  readonly tracer?: Tracer
-  /** The meter. Default: the global provider's meter for `foldout`. */
-  readonly meter?: Meter
-  /**
-   * Whether spans contain the model's texts, and the arguments and results of tools. Default false. The keys and the
-   * reason of an opening are always included.
-   */
-  readonly captureContent?: boolean
-}
 
 /**
  * Creates a listener that reports runs through the OpenTelemetry API, as spans and metrics with its GenAI names. Pass

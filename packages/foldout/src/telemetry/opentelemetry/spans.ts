@@ -1,5 +1,6 @@
-import { dropUndefined } from '../../core/json/json.ts'
 import {
+  type Meter,
+  type Tracer,
   SpanKind,
   SpanStatusCode,
   context,
@@ -7,12 +8,11 @@ import {
   type Attributes,
   type Context,
   type Span,
-  type Tracer,
 } from '@opentelemetry/api'
+import { dropUndefined } from '../../core/json/json.ts'
 import type { AssistantMessage, ToolCall, Usage } from '../../adapters/contract.ts'
 import type { AgentEvent, PromptRendered, ToolInvoked } from '../../agent/events.ts'
 import type { RunEnd } from '../runs.ts'
-import type { OpenTelemetryOptions } from './opentelemetry.ts'
 
 /** The spans of one run. */
 export interface RunSpans {
@@ -238,4 +238,30 @@ function formatOutputMessages({ text, toolCalls }: AssistantMessage): string {
     ...toolCalls.map(({ id, name, arguments: args }) => ({ type: 'tool_call', id, name, arguments: args })),
   ]
   return JSON.stringify([{ role: 'assistant', parts }])
+}
+
+/**
+ * The options of {@link createOpenTelemetryListener}.
+ *
+ * @example
+ * ```ts
+ * const options: OpenTelemetryOptions = { system: adapter.name, model: adapter.model, agentName: 'support' }
+ * ```
+ */
+export interface OpenTelemetryOptions {
+  /** The provider as OpenTelemetry names it: the adapter's `name`. */
+  readonly system: string
+  /** The adapter's `model`. */
+  readonly model: string
+  /** The name of the agent in its spans, such as the prompt's key. */
+  readonly agentName?: string
+  /** The tracer. Default: the global provider's tracer for `foldout`. */
+  readonly tracer?: Tracer
+  /** The meter. Default: the global provider's meter for `foldout`. */
+  readonly meter?: Meter
+  /**
+   * Whether spans contain the model's texts, and the arguments and results of tools. Default false. The keys and the
+   * reason of an opening are always included.
+   */
+  readonly captureContent?: boolean
 }

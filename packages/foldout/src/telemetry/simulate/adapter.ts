@@ -15,7 +15,7 @@ import { isSummaryRequest } from '../../agent/loop/summarize.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { READ_RESULT } from '../../results/read-result.ts'
 import type { RecordingFilesystem } from './files.ts'
-import type { KeptConversation } from './kept-conversation.ts'
+import type { KeptConversation, KeptResult } from './kept-conversation.ts'
 import { messagePart, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
 import type { SimulatedAdapter, SimulatedCall, SimulatedNeed, SimulatedTalk, SimulationStep } from './simulate.ts'
@@ -146,13 +146,9 @@ interface ModelContext {
   readonly callable: Set<string>
 }
 
-/** The model between two renders of the prompt. */
-function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callable }: ModelContext): SimulatedModel {
-  const { counter, files, kept } = run
-  for (const { name } of [...evaluation.tools, ...evaluation.addedTools.values()]) callable.add(name)
-
-  /** Makes calls that the loop actually runs; returns false if the prompt must be rendered again. */
-  async function call(calls: readonly Omit<ToolCall, 'id'>[], step: number): Promise<boolean> {
+/** Creates a function that makes calls which the loop runs. It returns false if the prompt must be rendered again. */
+function createCaller({ counter, kept }: FollowedRun, { transcript, evaluation, callable }: ModelContext) {
+  return async (calls: readonly Omit<ToolCall, 'id'>[], step: number): Promise<boolean> => {
     const toolCalls = calls.map((each, i) => ({ ...each, id: `call-${transcript.requests.length + 1}-${i + 1}` }))
     const message: AssistantMessage = { role: 'assistant', text: '', toolCalls }
     transcript.addRequest(messagePart(message, counter).tokens)
@@ -172,6 +168,14 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
     for (const name of names) callable.add(name)
     return true
   }
+}
+
+/** The model between two renders of the prompt. */
+function createSimulatedModel(run: FollowedRun, context: ModelContext): SimulatedModel {
+  const { counter, files, kept } = run
+  const { transcript, evaluation, callable } = context
+  for (const { name } of [...evaluation.tools, ...evaluation.addedTools.values()]) callable.add(name)
+  const call = createCaller(run, context)
 
   /**
    * Reads the files that a strategy has written: with the prompt's own tool if it has one, otherwise with the host's.
@@ -182,11 +186,8 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       await call(calls, step)
       return
     }
-    const message: AssistantMessage = {
-      role: 'assistant',
-      text: '',
-      toolCalls: calls.map((each) => ({ ...each, id: '' })),
-    }
+    const toolCalls = calls.map((each) => ({ ...each, id: '' }))
+    const message: AssistantMessage = { role: 'assistant', text: '', toolCalls }
     transcript.addRequest(messagePart(message, counter).tokens)
     transcript.addMessage(message)
     for (const path of paths) {
@@ -213,11 +214,7 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       const missing = needs.flatMap(({ call: number, tokens }): readonly ToolCall['arguments'][] => {
         const found = kept.find(number, evaluation)
         if (!found) throw createStepError(step, `There was no call ${number} before it.`)
-        if (found.isWhole) return []
-        // Somewhere in the middle.
-        const count = Math.min(found.characters, Math.max(1, tokens * CHARACTERS_PER_TOKEN))
-        const from = 1 + Math.floor((found.characters - count) / 2)
-        return [{ result: found.handle, unit: 'characters', from, count }]
+        return found.isWhole ? [] : [getMiddle(found, tokens)]
       })
       if (missing.length === 0) return true
       return call(
@@ -226,11 +223,7 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       )
     },
     async pretendToCall(calls, step) {
-      const missing = calls.find(({ name }) => !callable.has(name))
-      if (missing) {
-        const why = `The tool '${missing.name}' cannot be called yet. Open its section in an earlier step.`
-        throw createStepError(step, why)
-      }
+      checkCallable(calls, callable, step)
       const names = calls.map(({ name }) => name)
       const tokens = calls.reduce((sum, each) => sum + counter.count(each.name) + each.argumentsTokens, 0)
       transcript.addRequest(tokens)
@@ -242,6 +235,20 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
       }
     },
   }
+}
+
+/** Returns the arguments that read this many tokens of a result, somewhere in the middle. */
+function getMiddle({ handle, characters }: KeptResult, tokens: number): ToolCall['arguments'] {
+  const count = Math.min(characters, Math.max(1, tokens * CHARACTERS_PER_TOKEN))
+  const from = 1 + Math.floor((characters - count) / 2)
+  return { result: handle, unit: 'characters', from, count }
+}
+
+function checkCallable(calls: readonly SimulatedCall[], callable: ReadonlySet<string>, step: number): void {
+  const missing = calls.find(({ name }) => !callable.has(name))
+  if (!missing) return
+  const why = `The tool '${missing.name}' cannot be called yet. Open its section in an earlier step.`
+  throw createStepError(step, why)
 }
 
 function checkKeys(keys: readonly string[], paths: ReadonlySet<string>, step: number): void {

@@ -16,7 +16,7 @@ import { toSimulationSteps } from '../simulation-steps.ts'
 import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { simulate, type SimulatedRun, type SimulationOptions, type SimulationStep } from './simulate.ts'
-import { createStandIns } from './stand-ins.ts'
+import { createStandIns } from './kept-conversation.ts'
 
 const make = createStandIns(estimatedTokens)
 let answered = 0

@@ -1,12 +1,13 @@
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
+import { type CacheOptions, getCache } from '../simulate/cache.ts'
 import { chooseFolds } from '../../core/price/fold.ts'
 import { getRegistry } from '../../prompt/prompt.ts'
 import type { Slot } from '../../prompt/definition/registry.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
-import { getCache } from '../simulate/cache.ts'
 import { getTraffic, type SimulatedRun } from '../simulate/simulate.ts'
 import { isKnown, learnNeeds } from './needs.ts'
-import type { TuneOptions } from './tune.ts'
 
 /** A way to fold a prompt. */
 export interface TuneCandidate {
@@ -70,4 +71,20 @@ const SUMMARY_TOKENS = 45
 function countRequests(runs: readonly SimulatedRun[]): number {
   const steps = runs.reduce((sum, run) => sum + run.steps.filter((step) => !('opens' in step)).length, 0)
   return Math.max(1, Math.round(steps / Math.max(1, runs.length)))
+}
+
+/**
+ * Options of {@link tune}: what runs are billed at.
+ *
+ * @example
+ * ```ts
+ * const options: TuneOptions = { cache: 'anthropic', cacheStart: { perHour: 40 } }
+ * ```
+ */
+export interface TuneOptions extends CacheOptions {
+  /** The strategy of the prompt. Default `readSection()`. */
+  readonly strategy?: DisclosureStrategy
+  readonly counter?: TokenCounter
+  /** With fewer runs than this, nothing is recommended. Default 10. */
+  readonly minRuns?: number
 }

@@ -1,31 +1,12 @@
+import { type TuneOptions, listCandidates, type TuneCandidate } from './candidates.ts'
 import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { bySearch } from '../../disclosure/ahead/by-search.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { readSection } from '../../disclosure/strategies/read-section.ts'
-import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { VisibilityOverrides } from '../../session/visibility.ts'
-import type { CacheOptions } from '../simulate/cache.ts'
 import { simulate, type SimulatedRun } from '../simulate/simulate.ts'
-import { listCandidates, type TuneCandidate } from './candidates.ts'
 import { withOpenings } from './needs.ts'
-
-/**
- * Options of {@link tune}: what runs are billed at.
- *
- * @example
- * ```ts
- * const options: TuneOptions = { cache: 'anthropic', cacheStart: { perHour: 40 } }
- * ```
- */
-export interface TuneOptions extends CacheOptions {
-  /** The strategy of the prompt. Default `readSection()`. */
-  readonly strategy?: DisclosureStrategy
-  readonly counter?: TokenCounter
-  /** With fewer runs than this, nothing is recommended. Default 10. */
-  readonly minRuns?: number
-}
 
 /**
  * The cheapest folding for recorded use.

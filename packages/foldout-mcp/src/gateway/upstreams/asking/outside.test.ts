@@ -88,7 +88,7 @@ describe('R53 a question outside of calls', () => {
     const asked = open([createClient('one')]).ask({ ...FORM, owner: 'client two' })
     const refused = asked.catch(getMessage)
     await vi.advanceTimersByTimeAsync(CLIENT_WAIT_MS + 1_000)
-    expect(await refused).toContain('No client')
+    expect(await refused).toBe('No connected client can receive requests outside a call.')
   })
 })
 

@@ -5,7 +5,7 @@ import type { Callers } from './callers.ts'
 import { ANSWER_MS, CLIENT_POLL_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from './limits.ts'
 import { toOwner } from './tasks.ts'
 import { findFault } from './ability.ts'
-import { sleep } from './roots.ts'
+import { sleep } from '../failures/pause.ts'
 
 /** A client that is connected now, whether or not it has calls running. */
 export interface ConnectedClient {

@@ -1,3 +1,4 @@
+import { sleep } from '../failures/pause.ts'
 import { ignore } from 'foldout/promises'
 import type { CallClient, CallContext, CallPeer } from 'foldout/catalog'
 import type { McpSession } from 'foldout/mcp'
@@ -174,11 +175,4 @@ export class Roots {
 /** Waits until the server has handled what was sent before. A server that does not answer is not waited for long. */
 async function ping(session: Notified['session']): Promise<void> {
   await ignore(session.request('ping', {}, { timeoutMs: ROOTS_ASKED_MS }), 'a server without pings is only waited for')
-}
-
-/** Waits, but not longer than the process has other work. */
-export function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref()
-  })
 }

@@ -5,3 +5,8 @@ import { ignore } from 'foldout/promises'
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await ignore(setTimeout(milliseconds, undefined, { signal, ref: false }), 'the signal ends the wait')
 }
+
+/** Waits, but not longer than the process has other work. */
+export function sleep(milliseconds: number): Promise<void> {
+  return setTimeout(milliseconds, undefined, { ref: false })
+}

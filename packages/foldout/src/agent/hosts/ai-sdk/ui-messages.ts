@@ -4,7 +4,7 @@ import { readRequest } from '../../../disclosure/strategy.ts'
 import { describeNews } from '../../../disclosure/opening.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Session } from '../../../session/session.ts'
-import { agentRun, type RunState } from '../../loop/run-state.ts'
+import { agentRun, type RunState } from '../../state/run-state.ts'
 import { describeForPeople } from './ui-stream.ts'
 
 type UiPart = UIMessage['parts'][number]

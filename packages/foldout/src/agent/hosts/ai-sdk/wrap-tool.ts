@@ -4,7 +4,7 @@ import { FoldoutError, type ErrorCode } from '../../../core/errors.ts'
 import { ignore } from '../../../core/promises.ts'
 import type { Session } from '../../../session/session.ts'
 import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
-import { agentRun } from '../../loop/run-state.ts'
+import { agentRun } from '../../state/run-state.ts'
 import type { Host, HostCall, HostResult } from '../core/contract.ts'
 import { toHostTool } from '../core/host.ts'
 

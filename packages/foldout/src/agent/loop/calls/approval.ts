@@ -8,10 +8,10 @@ import { checkArguments, createThrownHandler } from '../../../tools/execute.ts'
 import { fail, type ToolFailure } from '../../../tools/result.ts'
 import { describeThrown } from '../../../tools/thrown.ts'
 import { toolDefinition, type AnyTool, type ApprovalNeed, type FoundTarget } from '../../../tools/tool.ts'
-import type { ApprovalRequest, HeldApproval } from '../../approvals.ts'
+import type { ApprovalRequest, HeldApproval } from '../../state/approvals.ts'
 import { MAX_APPROVAL_REASON } from '../../limits.ts'
 import type { AgentOptions, InterruptedCalls } from '../../options.ts'
-import type { RunState } from '../run-state.ts'
+import type { RunState } from '../../state/run-state.ts'
 import { createToolContext, findTarget, findTool, type CallContext } from './call.ts'
 
 /** The state of a run's approvals. */

@@ -6,8 +6,8 @@ import { fail, type ToolResult } from '../../../tools/result.ts'
 import type { AnyTool, CallTarget, FoundTarget, ToolContext } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { MAX_MALFORMED_SHOWN } from '../../limits.ts'
-import { createCallSession } from '../run-session.ts'
-import type { CallSignal } from '../run-signal.ts'
+import { createCallSession } from '../session/run-session.ts'
+import type { CallSignal } from '../session/run-signal.ts'
 import type { FoundTool, Toolbox } from './toolbox.ts'
 
 export interface CallContext {

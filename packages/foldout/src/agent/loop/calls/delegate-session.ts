@@ -4,8 +4,8 @@ import type { Event } from '../../../session/event.ts'
 import type { Session, SessionReader } from '../../../session/session.ts'
 import type { AnySlice, Slice } from '../../../session/slice.ts'
 import { visibility } from '../../../session/visibility.ts'
-import type { RunJournal } from '../journal.ts'
-import { agentRun, readUsed, type DelegateRun } from '../run-state.ts'
+import type { RunJournal } from '../session/journal.ts'
+import { agentRun, readUsed, type DelegateRun } from '../../state/run-state.ts'
 
 export interface DelegateSessionParts {
   /** The session of the run that asks. */

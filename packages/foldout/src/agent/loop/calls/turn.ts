@@ -11,8 +11,8 @@ import type { ToolInvoked } from '../../events.ts'
 import { acceptOpening, type OpeningPolicy } from '../../policy.ts'
 import { clearCall, type ApprovalContext, type Clearance } from './approval.ts'
 import { findTool, runCall, type AskOutcome, type CallEnd, type CallOptions } from './call.ts'
-import type { RunningCall } from '../../approvals.ts'
-import type { PendingOpening } from '../run-state.ts'
+import type { RunningCall } from '../../state/approvals.ts'
+import type { PendingOpening } from '../../state/run-state.ts'
 import type { WindowCheck } from './window.ts'
 
 export interface TurnContext extends ApprovalContext {

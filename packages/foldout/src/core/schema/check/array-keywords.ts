@@ -1,4 +1,4 @@
-import type { Keyword } from './node.ts'
+import type { Keyword } from './run.ts'
 import { formatCount } from '../../text.ts'
 
 const prefixItems: Keyword = (value) => {
@@ -89,7 +89,7 @@ const uniqueItems: Keyword = (value) => {
 }
 
 /** Comes after all other keywords. */
-export const unevaluatedItems: Keyword = (value) => (place, run, outcome) => {
+export const checkUnevaluatedItems: Keyword = (value) => (place, run, outcome) => {
   if (!Array.isArray(place.value)) return
   const list: readonly unknown[] = place.value
   for (let index = outcome.items; index < list.length && !outcome.isFull; index++) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeIssues, fromJsonSchema, type JsonSchema } from '../schema.ts'
 import { MAX_CHECK_DEPTH } from './limits.ts'
-import { createValueCheck } from './run.ts'
+import { createValueCheck } from './check.ts'
 import { startCpuClock } from '../../cpu.fixtures.ts'
 
 /** The message that a model reads about an invalid value. */

@@ -1,5 +1,4 @@
-import type { Keyword } from './node.ts'
-import type { CheckIssue, Outcome, Place } from './run.ts'
+import type { Keyword, CheckIssue, Outcome, Place } from './run.ts'
 import { formatCount } from '../../text.ts'
 import { describeKinds, describeValues, type Kind } from './wording.ts'
 

@@ -1,21 +1,9 @@
+import type { Check, Keyword, SchemaNode } from './run.ts'
 import type { SchemaDocument, SchemaObject } from './document.ts'
-import { ARRAY_KEYWORDS, unevaluatedItems } from './array-keywords.ts'
+import { ARRAY_KEYWORDS, checkUnevaluatedItems } from './array-keywords.ts'
 import { LOGIC_KEYWORDS, REFERENCE_KEYWORDS } from './logic-keywords.ts'
-import { OBJECT_KEYWORDS, unevaluatedProperties } from './object-keywords.ts'
-import type { Outcome, Place, Run } from './run.ts'
+import { OBJECT_KEYWORDS, checkUnevaluatedProperties } from './object-keywords.ts'
 import { VALUE_KEYWORDS } from './value-keywords.ts'
-
-/** Checks one place, and adds its issues to the outcome. */
-export type Check = (place: Place, run: Run, outcome: Outcome) => void
-
-/** Compiles the check of a keyword, or returns `undefined` if its value is invalid. */
-export type Keyword = (value: unknown, schema: SchemaObject, document: SchemaDocument) => Check | undefined
-
-/** A compiled schema. */
-export interface SchemaNode {
-  readonly base: string
-  readonly checks: readonly Check[]
-}
 
 // This order matters: a wrong kind is reported first, and `unevaluated…` must come after all others.
 const KEYWORDS: readonly (readonly [string, Keyword])[] = [
@@ -24,8 +12,8 @@ const KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ...ARRAY_KEYWORDS,
   ...OBJECT_KEYWORDS,
   ...LOGIC_KEYWORDS,
-  ['unevaluatedProperties', unevaluatedProperties],
-  ['unevaluatedItems', unevaluatedItems],
+  ['unevaluatedProperties', checkUnevaluatedProperties],
+  ['unevaluatedItems', checkUnevaluatedItems],
 ]
 
 export function compileNode(schema: SchemaObject, document: SchemaDocument): SchemaNode {

@@ -1,7 +1,6 @@
 import { isPlainObject } from '../../json/json.ts'
 import type { SchemaObject } from './document.ts'
-import type { Check, Keyword } from './node.ts'
-import type { Outcome, Place, Run } from './run.ts'
+import type { Check, Keyword, Outcome, Place, Run } from './run.ts'
 import { getMatcher } from './value-keywords.ts'
 import { formatCount } from '../../text.ts'
 import { describeUnknownField, formatPath, shorten, showName } from './wording.ts'
@@ -86,7 +85,7 @@ const propertyNames: Keyword = (value) =>
     }
   })
 
-const required: Keyword = (names) => {
+const requireNames: Keyword = (names) => {
   if (!Array.isArray(names)) return undefined
   const all = names.filter((name): name is string => typeof name === 'string')
   return ofObjects((object, place, run, outcome) => {
@@ -163,7 +162,7 @@ function fieldCount(isTooFar: (count: number, limit: number) => boolean, words: 
 }
 
 /** Comes after all other keywords. */
-export const unevaluatedProperties: Keyword = (value, schema) => (place, run, outcome) => {
+export const checkUnevaluatedProperties: Keyword = (value, schema) => (place, run, outcome) => {
   if (!isPlainObject(place.value) || outcome.fields === 'all') return
   const seen = outcome.fields
   const known = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : []
@@ -177,7 +176,7 @@ export const unevaluatedProperties: Keyword = (value, schema) => (place, run, ou
 }
 
 export const OBJECT_KEYWORDS: readonly (readonly [string, Keyword])[] = [
-  ['required', required],
+  ['required', requireNames],
   ['properties', properties],
   ['patternProperties', patternProperties],
   ['additionalProperties', additionalProperties],

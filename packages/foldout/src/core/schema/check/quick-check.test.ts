@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createQuickCheck } from './quick-check.ts'
-import { createWholeCheck } from './run.ts'
+import { createWholeCheck } from './check.ts'
 
 const NAMES = ['a', 'b', '__proto__']
 const scalar = fc.constantFrom<unknown>('', 'x', -1, 0, 1, 2, 0.5, true, null)

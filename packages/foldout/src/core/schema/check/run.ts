@@ -1,10 +1,7 @@
+import type { SchemaDocument, SchemaObject } from './document.ts'
 import type { Steps } from '../../pattern/pattern.ts'
 import { isPlainObject } from '../../json/json.ts'
-import { MAX_CHECK_DEPTH, MAX_CHECK_STEPS, MAX_ISSUES } from './limits.ts'
-import { compileNode, type SchemaNode } from './node.ts'
-import { SchemaDocument } from './document.ts'
-import { Identities } from './identity.ts'
-import { createQuickCheck } from './quick-check.ts'
+import { MAX_CHECK_DEPTH, MAX_ISSUES } from './limits.ts'
 import type { Kind } from './wording.ts'
 
 /** A value and its place in the whole value. */
@@ -125,12 +122,12 @@ export class Run {
   private readonly scope: string[] = []
 
   readonly document: SchemaDocument
-  private readonly nodes: Map<object, SchemaNode>
+  private readonly getNode: (schema: SchemaObject) => SchemaNode
   readonly steps: Steps
 
-  constructor(document: SchemaDocument, nodes: Map<object, SchemaNode>, steps: Steps) {
+  constructor(document: SchemaDocument, getNode: (schema: SchemaObject) => SchemaNode, steps: Steps) {
     this.document = document
-    this.nodes = nodes
+    this.getNode = getNode
     this.steps = steps
   }
 
@@ -175,12 +172,6 @@ export class Run {
     this.depth -= 1
     return outcome
   }
-
-  private getNode(schema: Readonly<Record<string, unknown>>): SchemaNode {
-    let node = this.nodes.get(schema)
-    if (!node) this.nodes.set(schema, (node = compileNode(schema, this.document)))
-    return node
-  }
 }
 
 function refuse(place: Place): Outcome {
@@ -189,42 +180,63 @@ function refuse(place: Place): Outcome {
   return outcome
 }
 
-/** What is wrong at one place of a value. */
-export interface ValueIssue {
-  readonly message: string
-  readonly path: readonly (string | number)[]
-}
+/** Assigns equal keys to equal JSON values. Visits each object and array once, without recursion. */
+class Identities {
+  private readonly known = new Map<object, string>()
+  private readonly numbers = new Map<string, number>()
 
-/** Checks values against one JSON Schema. No schema or value can make it slow or make it throw. */
-export type ValueCheck = (value: unknown) => readonly ValueIssue[]
-
-/**
- * Compiles a check from a JSON Schema: draft 2020-12, including the forms of older drafts. Keywords with invalid values
- * are ignored; `schemaFault` names them.
- */
-export function createValueCheck(schema: unknown): ValueCheck {
-  const isSurelyValid = createQuickCheck(schema)
-  const check = createWholeCheck(schema)
-  return (value) => (isSurelyValid(value) ? [] : check(value))
-}
-
-/** The same without a shortcut for simple schemas. */
-export function createWholeCheck(schema: unknown): ValueCheck {
-  let document: SchemaDocument | undefined
-  const nodes = new Map<object, SchemaNode>()
-  return (value) => {
-    document ??= new SchemaDocument(schema)
-    const run = new Run(document, nodes, { left: MAX_CHECK_STEPS })
-    try {
-      const { issues } = run.evaluate(schema, new Place(value))
-      return issues.map(({ place, field, describe }) => {
-        const path = place.getPath()
-        return { message: describe(), path: field === undefined ? path : [...path, field] }
-      })
-    } catch (error) {
-      if (error instanceof TooDeep) return [{ message: 'is nested too deeply to be checked', path: [] }]
-      if (error instanceof TooLong) return [{ message: 'is too large to be checked', path: [] }]
-      throw error
+  getKey(value: unknown): string {
+    if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
+    const open: object[] = [value]
+    for (let next = open.at(-1); next; next = open.at(-1)) {
+      const inside = Object.values(next).filter(
+        (inner): inner is object => typeof inner === 'object' && inner !== null && !this.known.has(inner),
+      )
+      if (inside.length > 0 && !this.known.has(next)) {
+        // Marked first, so a value that contains itself terminates.
+        this.known.set(next, 'cycle')
+        open.push(...inside.slice(0, MAX_PUSHED))
+        if (inside.length > MAX_PUSHED) for (const one of inside.slice(MAX_PUSHED)) open.push(one)
+      } else {
+        open.pop()
+        this.known.set(next, this.number(next))
+      }
     }
+    return this.known.get(value) ?? ''
   }
+
+  private number(value: object): string {
+    const shape = this.getShape(value)
+    let number = this.numbers.get(shape)
+    if (number === undefined) this.numbers.set(shape, (number = this.numbers.size))
+    return `object ${number}`
+  }
+
+  private getShape(value: object): string {
+    if (Array.isArray(value)) return `[${value.map((inner) => JSON.stringify(this.shallowKey(inner))).join()}]`
+    const fields = Object.entries(value).map(
+      ([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(this.shallowKey(inner))}`,
+    )
+    return `{${fields.sort().join()}}`
+  }
+
+  private shallowKey(value: unknown): string {
+    if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
+    return this.known.get(value) ?? ''
+  }
+}
+
+// JavaScript engines limit the number of arguments of a call.
+const MAX_PUSHED = 1_000
+
+/** Checks one place, and adds its issues to the outcome. */
+export type Check = (place: Place, run: Run, outcome: Outcome) => void
+
+/** Compiles the check of a keyword, or returns `undefined` if its value is invalid. */
+export type Keyword = (value: unknown, schema: SchemaObject, document: SchemaDocument) => Check | undefined
+
+/** A compiled schema. */
+export interface SchemaNode {
+  readonly base: string
+  readonly checks: readonly Check[]
 }

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import Database from 'libsql'
 import { defineLog } from '../../log.ts'
 import { defineSlice } from '../../slice.ts'
-import { openSession, type KeptSession } from '../store.ts'
+import { openSession, type KeptSession } from '../open-session.ts'
 import { createLibsqlStore } from './libsql-store.ts'
 
 /** One event. The events of a group are dispatched in one tick. */

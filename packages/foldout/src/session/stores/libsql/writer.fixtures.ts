@@ -1,5 +1,5 @@
 import { defineSlice } from '../../slice.ts'
-import { openSession } from '../store.ts'
+import { openSession } from '../open-session.ts'
 import { createLibsqlStore } from './libsql-store.ts'
 
 export const counter = defineSlice({

@@ -3,7 +3,6 @@ import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramE
 import type { Machine, MachineHost } from './machine.ts'
 import { toBrokenOutcome, toErrorOutcome, toStuckOutcome, toThrownOutcome, toValueOutcome } from './outcomes.ts'
 import { createProgramCalls, type FunctionNames } from './program-calls.ts'
-import { createProgramTimers } from './program-timers.ts'
 
 /** One program in its machine, inside the worker. */
 export interface WorkerProgram {
@@ -149,4 +148,47 @@ function createProgramLogs(most: number, send: (level: LogLevel, text: string) =
 
 function isLevel(level: unknown): level is LogLevel {
   return LOG_LEVELS.some((known) => known === level)
+}
+
+/** The pending timers of one program. */
+interface ProgramTimers {
+  readonly size: number
+  /** Starts a timer. Returns the reason if it cannot be started. */
+  start(id: unknown, delay: unknown): string | undefined
+  clear(id: unknown): void
+  clearAll(): void
+}
+
+const MOST_TIMERS = 1_000
+/** A timer may last a little longer than the program, so the time limit ends the program first. */
+const MARGIN_MS = 1_000
+
+function createProgramTimers(timeMs: number, fire: (id: number) => void): ProgramTimers {
+  const timers = new Map<number, NodeJS.Timeout>()
+  return {
+    get size() {
+      return timers.size
+    },
+    start(id, delay) {
+      if (typeof id !== 'number' || typeof delay !== 'number' || timers.has(id)) return 'There is no such timer.'
+      if (timers.size >= MOST_TIMERS) return `At most ${MOST_TIMERS} timers can be pending.`
+      // A timer with an excessive delay would fire at once.
+      const milliseconds = Math.min(Math.max(0, delay), timeMs + MARGIN_MS)
+      const end = (): void => {
+        timers.delete(id)
+        fire(id)
+      }
+      timers.set(id, setTimeout(end, milliseconds))
+      return undefined
+    },
+    clear(id) {
+      if (typeof id !== 'number') return
+      clearTimeout(timers.get(id))
+      timers.delete(id)
+    },
+    clearAll() {
+      for (const timer of timers.values()) clearTimeout(timer)
+      timers.clear()
+    },
+  }
 }

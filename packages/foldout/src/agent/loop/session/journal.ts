@@ -1,8 +1,8 @@
-import type { Message } from '../../adapters/contract.ts'
-import type { Event } from '../../session/event.ts'
-import type { Session } from '../../session/session.ts'
-import type { KeptSession } from '../../session/stores/store.ts'
-import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from './run-state.ts'
+import type { Message } from '../../../adapters/contract.ts'
+import type { Event } from '../../../session/event.ts'
+import type { Session } from '../../../session/session.ts'
+import type { KeptSession } from '../../../session/stores/open-session.ts'
+import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from '../../state/run-state.ts'
 
 /**
  * Stores a run's state: in the session, or here if the session has no slice for it or contains another conversation.

@@ -1,9 +1,9 @@
-import { NO_USAGE, type Message, type ToolMessage, type Usage } from '../../../adapters/contract.ts'
-import { freezeChanges } from '../../../session/freeze.ts'
-import { Log } from '../../../session/log.ts'
-import type { VisibilityOverrides } from '../../../session/visibility.ts'
-import type { HeldApproval, RunningCall } from '../../approvals.ts'
-import type { ConversationSummary, FoldedResult } from '../../refold/projection.ts'
+import { NO_USAGE, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
+import { freezeChanges } from '../../session/freeze.ts'
+import { Log } from '../../session/log.ts'
+import type { VisibilityOverrides } from '../../session/visibility.ts'
+import type { HeldApproval, RunningCall } from './approvals.ts'
+import type { ConversationSummary, FoldedResult } from '../refold/projection.ts'
 
 /**
  * An opening that was accepted but not shown to the model yet; the next render shows it.

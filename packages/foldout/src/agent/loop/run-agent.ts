@@ -1,12 +1,12 @@
-import { ignore } from '../core/promises.ts'
-import type { BoundPrompt } from '../prompt/prompt.ts'
-import { VisibilityExpansionRequired } from './errors.ts'
-import type { AgentEvent } from './events.ts'
-import { createCore } from './loop/core.ts'
-import { askSection, openDelegate } from './loop/calls/ask.ts'
-import { driveRun, guard, loop } from './loop/drive.ts'
-import { createEventQueue, createNotifier } from './event-queue.ts'
-import type { AgentOptions, AgentResult } from './options.ts'
+import { ignore } from '../../core/promises.ts'
+import type { BoundPrompt } from '../../prompt/prompt.ts'
+import { VisibilityExpansionRequired } from '../errors.ts'
+import type { AgentEvent } from '../events.ts'
+import { createCore } from './core.ts'
+import { askSection, openDelegate } from './ask.ts'
+import { driveRun, guard, loop } from './drive.ts'
+import { createEventQueue, createNotifier } from '../event-queue.ts'
+import type { AgentOptions, AgentResult } from '../options.ts'
 
 /**
  * The events of a run as they happen, and its result. Leaving the stream early cancels the run.

@@ -9,7 +9,7 @@ import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
 import { visibility } from '../../session/visibility.ts'
-import type { ApprovalAnswer, ApprovalRequest, RunningCall } from '../approvals.ts'
+import type { ApprovalAnswer, ApprovalRequest, RunningCall } from './approvals.ts'
 import { findRemoved, mergeFolded, type ConversationSummary, type FoldedResult } from '../refold/projection.ts'
 import {
   HeldState,
@@ -25,8 +25,8 @@ import {
   type PendingOpening,
   type RunState,
   type ShownSection,
-} from './state/held-state.ts'
-import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state/state-faults.ts'
+} from './held-state.ts'
+import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state-faults.ts'
 
 export { toRunState, type ConversationStart, type DelegateRun, type PendingOpening, type RunState, type ShownSection }
 

@@ -1,6 +1,6 @@
-import { FoldoutError } from '../../core/errors.ts'
-import { DispatchError, type Session } from '../../session/session.ts'
-import type { KeptSession } from '../../session/stores/store.ts'
+import { FoldoutError } from '../../../core/errors.ts'
+import { DispatchError, type Session } from '../../../session/session.ts'
+import type { KeptSession } from '../../../session/stores/open-session.ts'
 
 // Only for this process: a run that another process left behind can always be resumed.
 const liveSessions = new WeakSet<Session>()

@@ -1,15 +1,15 @@
-import { createUsageSchema } from '../../../adapters/usage/usage.ts'
-import { isPlainObject, notJson } from '../../../core/json/json.ts'
+import { createUsageSchema } from '../../adapters/usage/usage.ts'
+import { isPlainObject, notJson } from '../../core/json/json.ts'
 import {
   describeIssues,
   fromJsonSchema,
   issuePath,
   type JsonSchema,
   type StandardSchemaV1,
-} from '../../../core/schema/schema.ts'
-import type { PayloadCheck } from '../../../session/slice.ts'
-import { isVisibility, visibility } from '../../../session/visibility.ts'
-import { MAX_DELEGATE_DEPTH } from '../../limits.ts'
+} from '../../core/schema/schema.ts'
+import type { PayloadCheck } from '../../session/slice.ts'
+import { isVisibility, visibility } from '../../session/visibility.ts'
+import { MAX_DELEGATE_DEPTH } from './limits.ts'
 
 /** Where in a value something is. */
 type Place = readonly (string | number)[]

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { calls, says, scriptedAdapter } from '../../../testing/scripted-adapter.ts'
-import { createSession, runAgent, type FoldoutError, type RunState } from '../../../entries/index.ts'
-import { fold, getError, named, prepare, show } from '../../run.fixtures.ts'
-import { readRunState } from '../run-state.ts'
+import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
+import { createSession, runAgent, type FoldoutError, type RunState } from '../../entries/index.ts'
+import { fold, getError, named, prepare, show } from '../run.fixtures.ts'
+import { readRunState } from './run-state.ts'
 
 const sections = [show('door', named('look')), fold('vault', named('take'))]
 const { bound } = prepare([], { sections })

@@ -1,7 +1,7 @@
-import { FoldoutError } from '../../core/errors.ts'
-import { LONGEST_TIMER_MS, toTimerMs } from '../../core/timer.ts'
-import { LimitReachedError, RunAbortedError } from '../errors.ts'
-import type { RunState } from './run-state.ts'
+import { FoldoutError } from '../../../core/errors.ts'
+import { LONGEST_TIMER_MS, toTimerMs } from '../../../core/timer.ts'
+import { LimitReachedError, RunAbortedError } from '../../errors.ts'
+import type { RunState } from '../../state/run-state.ts'
 
 /** A signal for one call, to be released when the call has ended. */
 export interface CallSignal {

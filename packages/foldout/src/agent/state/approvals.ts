@@ -1,4 +1,4 @@
-import type { CallTarget, ToolAnnotations } from '../tools/tool.ts'
+import type { CallTarget, ToolAnnotations } from '../../tools/tool.ts'
 
 /**
  * A call that waits for a person. It is plain JSON: show it, store it, and send back an {@link ApprovalAnswer}.
