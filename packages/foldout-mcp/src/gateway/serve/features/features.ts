@@ -252,7 +252,8 @@ class ClientFeatures implements McpFeatures {
       case 'logging/setLevel':
         return this.#setLevel(String(params['level']))
       default:
-        return this.#answerTask(method, params, context)
+        if (TASK_METHODS.includes(method)) return this.#answerTask(method, params, context)
+        return this.#pass(method, params, context)
     }
   }
 
@@ -321,8 +322,7 @@ class ClientFeatures implements McpFeatures {
     return forward(route.server, 'completion/complete', { ...params, ref: own }, context)
   }
 
-  async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
-    if (!TASK_METHODS.includes(method)) return undefined
+  async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject> {
     const answer = await answerTask(this.#parts.getServers(), method, params, context, (result, server, client) =>
       this.#parts.fold(
         renameInResult(result, (uri) => this.#parts.name(server, uri)),
@@ -333,6 +333,13 @@ class ClientFeatures implements McpFeatures {
     if (answer) return answer
     const id = String(params['taskId'] ?? params['cursor'])
     throw createError(INVALID_PARAMS, await this.#parts.explainTask(id))
+  }
+
+  /** Sends a request that nothing here knows to the server that it must be for. Among several servers, nothing says which one. */
+  async #pass(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
+    const [only, second] = this.#parts.getServers()
+    if (!only || second) return undefined
+    return forward(only, method, params, context)
   }
 
   /** Servers get the least severe level that any client wants; each client gets only messages at or above its own level. */
