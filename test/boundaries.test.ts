@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
   },
   compare: {
-    imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
+    imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
   },
   testing: {
     imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],
@@ -149,6 +149,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     '.': ['protocol', 'http'],
     runs: ['.', 'protocol', 'http'],
     clients: ['protocol', 'runs'],
+    compare: ['.', 'protocol', 'runs'],
     prompt: ['.', 'protocol'],
     catalog: ['.', 'protocol'],
     advice: ['.', 'protocol', 'runs', 'clients'],
@@ -160,10 +161,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     configure: ['support'],
     policy: ['support'],
     prompts: ['support', 'inspect'],
+    compare: ['support'],
     'sign-in': ['support'],
     traffic: ['support', 'gateway'],
     fleet: ['support', 'policy'],
-    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'sign-in', 'traffic', 'fleet'],
+    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'compare', 'sign-in', 'traffic', 'fleet'],
   },
 }
 
