@@ -190,7 +190,9 @@ describe('R80 the compare view in a browser', () => {
 
   it('shows texts of cases as texts, with marks for what is invisible', async () => {
     const page = await show(createReport(12))
-    await page.getByText('Swap my <b>kettle</b> <U+202E>for a lamp').first().waitFor()
+    const text = page.getByText('Swap my <b>kettle</b> <U+202E>for a lamp').first()
+    await text.waitFor()
+    expect(await text.locator('b').count()).toBe(0)
   })
 
   it('stays small with 10,000 cases, and reaches the last one', async () => {
@@ -207,7 +209,9 @@ describe('R80 the compare view in a browser', () => {
 
   it('says that there is nothing yet', async () => {
     const page = await show(undefined)
-    await page.getByText('compare.jsonl has no runs yet.').waitFor()
+    const text = page.getByText('compare.jsonl has no runs yet.')
+    await text.waitFor()
+    expect(await page.getByRole('slider').count()).toBe(0)
   })
 
   it.each([
