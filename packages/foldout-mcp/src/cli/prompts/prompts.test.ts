@@ -6,7 +6,7 @@ import { createFileRecorder, createOverrideStore, recordRun } from 'foldout/node
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
-import { clerk, support } from './desk.fixtures.ts'
+import { clerk, greeter, support } from './desk.fixtures.ts'
 import { desks } from './desks.fixtures.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
@@ -257,7 +257,7 @@ describe('R80 foldout lint', () => {
     const { code, stdout } = await run('lint', DESK)
     expect(code).toBe(1)
     expect(stdout).toContain('Folding costs more than it saves here')
-    expect(await run('lint', `${DESK}#greeter`, '--values', '{"shop": "Glow"}')).toMatchObject({
+    expect(await run('lint', `${DESK}#${greeter.key}`, '--values', '{"shop": "Glow"}')).toMatchObject({
       code: 0,
       stdout: 'Nothing to change.\n',
     })
