@@ -14,6 +14,7 @@ export type Feature =
   | 'reasoning'
   | 'sent-reasoning'
   | 'stream-usage'
+  | 'strict'
 
 /** The features that one request uses, and the quirks that it accounts for. */
 export type Using = ReadonlySet<Feature | Quirk>
@@ -41,6 +42,12 @@ interface Refusal {
 
 // Most likely cause first: an answer may also list features that the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
+  // Before the output's format, which the same words name, and which works without it.
+  strict: {
+    isNamed: (said) => /\bstrict\b|invalid[ _]schema|invalid_function_parameters|additionalProperties/i.test(said),
+    warning:
+      'The endpoint refused a strict schema. From now on, schemas of tools and of the output are sent without `strict`, and checked when the model answers.',
+  },
   'added-tools': {
     isNamed: (said) => /additional_tools/i.test(said),
     warning:

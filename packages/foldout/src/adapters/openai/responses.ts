@@ -27,6 +27,7 @@ import {
   toResponseInput,
   toResponseTool,
 } from './responses-input.ts'
+import { toNamedSchema } from './strict-schema.ts'
 import { readResponseUsage } from './usage.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
@@ -67,6 +68,7 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
+  if (isOpenAI(client)) wanted.push('strict')
   if (endpoint.reasoning) wanted.push('reasoning')
   const isRead = (content: object): boolean => !endpoint.refusedReasoning.has(content)
   if (endpoint.reasoning && listReasoning(request).some(isRead)) wanted.push('sent-reasoning')
@@ -101,16 +103,17 @@ function toResponseBody(
   { using, isNative }: { readonly using: Using; readonly isNative: boolean },
 ): Body {
   const { system, output } = request
+  const isStrict = using.has('strict')
   const { text, tools: serverTools, ...parameters } = endpoint.parameters
   const added = isNative ? [] : [...getAddedTools(request).values()].flat()
   const tools = [
     // Tools that the provider runs.
     ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
-    ...[...request.tools, ...added].map(toResponseTool),
+    ...[...request.tools, ...added].map((tool) => toResponseTool(tool, isStrict)),
   ]
   const format =
     output && using.has('output-format')
-      ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
+      ? { format: { type: 'json_schema', ...toNamedSchema(output, isStrict) } as const }
       : {}
   const texts = { ...(isPlainObject(text) && text), ...format }
   return {
@@ -128,6 +131,7 @@ function toResponseBody(
       ...(using.has('cache-mark') ? [toMarkedSystem(system)] : []),
       ...toResponseInput(request, {
         isNative,
+        isStrict,
         hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
         refused: endpoint.refusedReasoning,
       }),

@@ -59,7 +59,7 @@ export function createContextCount(counter: TokenCounter, getStart: () => Contex
 const TOKENS_OF_MEDIA = 1600
 
 /** Counts the tokens of a message. */
-function countMessage(message: Message, counter: TokenCounter): number {
+export function countMessage(message: Message, counter: TokenCounter): number {
   let media = 0
   const text = JSON.stringify(toCounted(message), (key, value: unknown) => {
     if (UNCOUNTED.has(key)) return undefined
