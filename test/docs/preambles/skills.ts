@@ -13,5 +13,7 @@ writeFileSync(
 )
 
 export const catalog = createCatalog([])
-export const files = createMemoryFilesystem({})
+export const files = createMemoryFilesystem({
+  'HANDBOOK.md': `# Desk\n\nAnswer customers.\n\n## Refunds\n\nWithin 30 days.\n\n## Opening hours\n\nAlways.\n`,
+})
 export declare const client: McpClient

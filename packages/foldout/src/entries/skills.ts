@@ -4,6 +4,7 @@
  * @module foldout/skills
  */
 
+export { markdownSections, type MarkdownFile, type MarkdownSectionsOptions } from '../sections/markdown/markdown-sections.ts'
 export { readSkill } from '../sections/skills/read-skill.ts'
 export {
   computeSkillDigest,
