@@ -21,8 +21,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   find: { imports: ['core', 'tools', 'catalog'] },
   disclosure: { imports: ['core', 'session', 'tools', 'find'], types: ['files'] },
   prompt: { imports: ['core', 'session', 'tools', 'files', 'find', 'disclosure'] },
-  // Adapters know prompts only by type, and know nothing about disclosure or the loop.
-  adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
+  // Adapters know prompts only by type, and know nothing about disclosure or the loop. They write signatures of tools.
+  adapters: { imports: ['core', 'session', 'tools', 'catalog'], types: ['prompt'] },
   agent: { imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
   // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
   catalog: { imports: ['core', 'session', 'tools'] },

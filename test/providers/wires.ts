@@ -153,3 +153,20 @@ function withoutExtras(body: RecordedRequest['body']): RecordedRequest['body'] {
   )
   return JSON.parse(text) as RecordedRequest['body']
 }
+
+/** Added tools are defined in the text that adds them, and the list of tools never changes. */
+export function throughWire(wire: Wire): Wire {
+  return {
+    ...wire,
+    getTools(request) {
+      const texts = JSON.stringify(request.body).split('Call with call_tool:').slice(1)
+      const defined = texts.flatMap((text) => {
+        const [definitions = ''] = text.split(/(?<!\\)"/)
+        return [...definitions.matchAll(/\\n(\w+)\(/g)].map(([, name = '']) => name)
+      })
+      return [...wire.getTools(request).filter((name) => name !== 'call_tool'), ...defined]
+    },
+    getResults: (request) => wire.getResults(request).map((text) => text.replace(/\n\nCall with call_tool:[^]*/, '')),
+    getPrefixes: (request) => [wire.getPrefixes(request).join('')],
+  }
+}

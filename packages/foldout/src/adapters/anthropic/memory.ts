@@ -83,7 +83,7 @@ const NATIVE_HOSTS = /(^|\.)(anthropic\.com|amazonaws\.com(\.cn)?|api\.aws|googl
  */
 function getFirstAdditions(options: AnthropicOptions): Additions {
   const { toolAdditions = 'auto' } = options
-  if (toolAdditions !== 'auto') return toolAdditions === 'plain' ? 'plain' : 'inline'
+  if (toolAdditions !== 'auto') return toolAdditions === 'native' ? 'inline' : 'plain'
   return isNativeHost(options) ? 'inline' : 'plain'
 }
 
