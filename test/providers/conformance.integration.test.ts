@@ -36,6 +36,17 @@ const apiKey = 'no-secret'
 // A longer tool list invalidates thinking, which is then left out; anthropic-chat.test.ts is about that.
 const { think: _, ...unthinking } = anthropicBehavior
 
+/** Tools that the application adds between two turns have no result, so they go to the list. */
+const referencesWire: Wire = {
+  ...messagesWire('reference'),
+  getPrefixes: messagesWire('plain').getPrefixes,
+  getTools(request) {
+    const said = JSON.stringify(request.body['messages'])
+    const names = messagesWire('reference').getTools(request)
+    return names.toSorted((one, other) => said.indexOf(one) - said.indexOf(other))
+  },
+}
+
 // Each case has its own provider, and most of the time is spent waiting.
 describe.concurrent('adapters', () => {
   httpSuite(
@@ -77,6 +88,9 @@ describe.concurrent('adapters', () => {
   )
   httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
     anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
+  )
+  httpSuite('anthropic (tools named in results)', { wire: referencesWire, behavior: unthinking }, (url) =>
+    anthropic({ model: 'claude-sonnet-4-6', apiKey, ...asAnthropic(url) }),
   )
   httpSuite(
     'anthropic (through call_tool)',

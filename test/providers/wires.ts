@@ -35,7 +35,7 @@ interface ResponsesBody {
 }
 interface MessagesBlock {
   readonly type: string
-  readonly content?: string | readonly { readonly text?: string }[]
+  readonly content?: string | readonly { readonly text?: string; readonly tool_name?: string }[]
   readonly tool?: { readonly definition?: NamedTool; readonly name?: string }
 }
 interface MessagesBody {
@@ -81,8 +81,11 @@ export function messagesWire(additions: Additions): Wire {
   const blocks = (request: RecordedRequest) => body(request).messages.flatMap(({ content }) => content)
   const getTools = (request: RecordedRequest) => {
     const loaded = (body(request).tools ?? []).filter((tool) => tool.defer_loading !== true)
-    const added = blocks(request).flatMap(({ tool }) => tool?.definition?.name ?? tool?.name ?? [])
-    return [...loaded.map(({ name }) => name), ...added]
+    const added = blocks(request).flatMap(({ tool, content }) => [
+      tool?.definition?.name ?? tool?.name ?? [],
+      typeof content === 'string' ? [] : (content ?? []).map(({ tool_name: name }) => name ?? []),
+    ])
+    return [...loaded.map(({ name }) => name), ...added.flat(2)]
   }
   return {
     getTools,

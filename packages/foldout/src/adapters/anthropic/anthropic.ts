@@ -41,7 +41,7 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     promptCache: getCacheTerms(options),
     bindsReasoning: bindsThinking(model),
     get removesTools() {
-      return memory.additions !== 'plain'
+      return memory.additions === 'inline' || memory.additions === 'reference'
     },
     get addsInPlace() {
       return memory.additions !== 'plain'
