@@ -5,7 +5,7 @@ import { fromJsonSchema } from '../core/schema/schema.ts'
 import { estimatedTokens } from '../core/tokens/tokens.ts'
 import { fail } from '../tools/result.ts'
 import { defineTool, TOOL_NAME_PATTERN, toolTokens, type AnyTool } from '../tools/tool.ts'
-import type { AssistantMessage, ChatRequest, Message, ToolCall } from './contract.ts'
+import type { AssistantMessage, ChatRequest, Evaluation, Message, ToolCall } from './contract.ts'
 import { getAddedTools, readToolCall } from './tool-calls.ts'
 
 export const CALL_TOOL = 'call_tool'
@@ -35,7 +35,7 @@ export interface CallWay {
 }
 
 /** Added tools are offered by the provider, each under its own name. */
-export const DIRECT: CallWay = { toSent: (request) => request, toOwn: (reply) => reply }
+const DIRECT: CallWay = { toSent: (request) => request, toOwn: (reply) => reply }
 
 /** Added tools are defined in the text of the result that added them, and called through one constant tool. */
 export const THROUGH: CallWay = {
@@ -54,9 +54,16 @@ export const THROUGH: CallWay = {
   toOwn: (reply) => replaceCalls(reply, unwrap),
 }
 
-/** Whether a conversation can be held this way: not if the prompt has a tool of that name itself. */
-export function canCallThrough(tools: readonly AnyTool[]): boolean {
-  return tools.every(({ name }) => name !== CALL_TOOL)
+/** Chooses a way for a conversation, from what does not change in it. */
+export function chooseWay(
+  callThrough: 'always' | 'auto' | 'never',
+  start: Pick<Evaluation, 'system' | 'tools' | 'mayAddTools'>,
+  cache: PromptCache | undefined,
+): CallWay {
+  const isTaken = start.tools.some(({ name }) => name === CALL_TOOL)
+  if (callThrough === 'never' || isTaken) return DIRECT
+  if (callThrough === 'always') return THROUGH
+  return start.mayAddTools === true && isThroughCheaper(start, cache) ? THROUGH : DIRECT
 }
 
 /**

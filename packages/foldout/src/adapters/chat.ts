@@ -6,7 +6,6 @@ import {
   addUsage,
   type Compaction,
   type CompactionRequest,
-  type Evaluation,
   type MediaPart,
   type Message,
   type ModelEvent,
@@ -17,7 +16,7 @@ import { untilAborted } from '../core/abort.ts'
 import { checkNumber } from '../core/check-number.ts'
 import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
 import { getPromptCache } from './cache/known-caches.ts'
-import { CALL_TOOL, canCallThrough, DIRECT, isThroughCheaper, THROUGH, type CallWay } from './call-through.ts'
+import { CALL_TOOL, chooseWay, THROUGH, type CallWay } from './call-through.ts'
 import { MAX_PAUSES } from './limits.ts'
 import { readReply } from './read-reply.ts'
 import { listOffered } from './tool-calls.ts'
@@ -79,22 +78,17 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
   checkNumber('contextWindow', chat.contextWindow, { code: 'adapter-config', least: 1 })
   checkPromptCache('promptCache', chat.promptCache, 'adapter-config')
   const promptCache = getPromptCache(chat.model, chat.promptCache)
-  const chooseWay = (start: WayStart): CallWay => {
-    const { callThrough = 'never' } = chat
-    if (callThrough === 'never' || !canCallThrough(start.tools)) return DIRECT
-    if (callThrough === 'always') return THROUGH
-    return start.mayAddTools === true && isThroughCheaper(start, promptCache) ? THROUGH : DIRECT
-  }
+  const { callThrough = 'never' } = chat
   return {
     name: chat.name,
     model: chat.model,
     supportsDynamicTools: true,
     get addsInPlace() {
-      return chat.addsInPlace === true || chat.callThrough === 'always'
+      return chat.addsInPlace === true || callThrough === 'always'
     },
     ...dropUndefined({ contextWindow: chat.contextWindow, promptCache }),
     ...(chat.compact !== undefined && {
-      compact: (request: CompactionRequest) => compact(chat, request, chooseWay(request)),
+      compact: (request: CompactionRequest) => compact(chat, request, chooseWay(callThrough, request, promptCache)),
     }),
     get bindsReasoning() {
       return chat.bindsReasoning ?? false
@@ -105,7 +99,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
     ...(chat.refuseInput !== undefined && { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
     async evaluate({ messages, beforeRequest, callTools, record, emit, ...start }) {
       const { system, tools, addedTools, output, signal } = start
-      const way = chooseWay(start)
+      const way = chooseWay(callThrough, start, promptCache)
       const conversation = [...messages]
       const added = new Map(addedTools)
       const byName = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
@@ -133,13 +127,12 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         const given = await untilAborted(signal, () => chat.complete(request))
         const reply = readReply(given, { adapter: chat.name, conversation })
         usage = addUsage(usage, reply.usage)
-        const { isPaused = false } = reply
         const message = withOwnKeys(way.toOwn(reply.message), byName)
         emit({ type: 'reply/received', message, usage: reply.usage })
         await keep(message)
         if (message.toolCalls.length === 0) {
           said += message.text
-          if (!isPaused || ++pauses > MAX_PAUSES) return { type: 'final', text: said, usage }
+          if (reply.isPaused !== true || ++pauses > MAX_PAUSES) return { type: 'final', text: said, usage }
           continue
         }
         said = ''
@@ -167,8 +160,6 @@ export function toCallThrough(toolAdditions: string): NonNullable<ChatModel['cal
   if (toolAdditions === 'through') return 'always'
   return toolAdditions === 'auto' ? 'auto' : 'never'
 }
-
-type WayStart = Pick<Evaluation, 'system' | 'tools' | 'mayAddTools'>
 
 /** Returns tools and messages in the form in which the provider gets them. */
 function toSent(
