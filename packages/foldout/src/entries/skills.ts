@@ -4,7 +4,11 @@
  * @module foldout/skills
  */
 
-export { markdownSections, type MarkdownFile, type MarkdownSectionsOptions } from '../sections/markdown/markdown-sections.ts'
+export {
+  markdownSections,
+  type MarkdownFile,
+  type MarkdownSectionsOptions,
+} from '../sections/markdown/markdown-sections.ts'
 export { readSkill } from '../sections/skills/read-skill.ts'
 export {
   computeSkillDigest,

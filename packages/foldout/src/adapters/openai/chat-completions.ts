@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { cutText } from '../../core/text.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatReply, ChatRequest } from '../contract.ts'
 import { isRepair } from '../repair.ts'
