@@ -78,7 +78,7 @@ describe('the bundle', () => {
     const loaded = findLoaded(`${entry}.js`)
     expect(loaded).toContain('shared-core.js')
     const isOfSearch = (file: string): boolean =>
-      /^\/\/ src\/catalog\/search\/(?:engine|text\/words)\.ts$/m.test(readFileSync(join(dist, file), 'utf8'))
+      /^\/\/ src\/catalog\/search\/(?:engine\/engine|text\/words)\.ts$/m.test(readFileSync(join(dist, file), 'utf8'))
     expect(loaded.filter(isOfSearch)).toEqual([])
     expect(shared.filter(isOfSearch).sort()).toEqual(['shared-search-index.js', 'shared-search-words.js'])
     expect(loaded.flatMap(findSlowLiterals)).toEqual([])

@@ -28,9 +28,10 @@ export const bound = definePrompt({
   ],
 }).bind()
 
-const createAdapter = () =>
-  scriptedAdapter([calls('read_section', { section_key: 'refunds' }), calls('refund_order'), says('Done.')])
-export const adapter = createAdapter()
+const script = [calls('read_section', { section_key: 'refunds' }), calls('refund_order'), says('Done.')]
+const createAdapter = () => scriptedAdapter(script)
+/** Two snippets run it. */
+export const adapter = scriptedAdapter([...script, ...script])
 
 /** A file with three recorded runs. */
 export const runs = join(folder, 'recorded.jsonl')

@@ -4,7 +4,7 @@
  * @module foldout/telemetry
  */
 
-export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
+export { advise, type Advice, type AdvicePrice, type AdviseOptions } from '../telemetry/advise.ts'
 export { compareDelegating, type DelegateTerms, type SectionUse } from '../core/price/delegate.ts'
 export type { RefoldProposal } from '../telemetry/advise-refold.ts'
 export { createCounters, type Counters } from '../telemetry/counters.ts'

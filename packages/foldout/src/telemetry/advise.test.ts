@@ -62,7 +62,7 @@ describe('advice', () => {
         runs: 4,
         used: 3,
         saved: { tokens, requests: 3, restarts },
-        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have saved ${format(tokens)} tokens${more}.`,
+        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have saved ${format(tokens)} tokens${more}, counted without a prompt cache.`,
       },
     ])
   })
@@ -89,7 +89,7 @@ describe('advice', () => {
     expect(adviceOn(before, 'show-section')).toMatchObject([
       {
         saved: { tokens, requests: 3, restarts: 0 },
-        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have cost ${format(-tokens)} tokens more and saved 3 requests.`,
+        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have cost ${format(-tokens)} tokens more and saved 3 requests, counted without a prompt cache.`,
       },
     ])
   })
@@ -177,7 +177,7 @@ describe('advice', () => {
         runs: 3,
         used: 0,
         saved: { tokens, requests: 0, restarts: 0 },
-        message: `Fold section 'cart' by default: none of its tools was called in 3 runs. Over these runs that would have saved ${format(tokens)} tokens.`,
+        message: `Fold section 'cart' by default: none of its tools was called in 3 runs. Over these runs that would have saved ${format(tokens)} tokens, counted without a prompt cache.`,
       },
     ])
     const used = await record([...unused, [calls('add'), done]], { bound })
@@ -218,13 +218,13 @@ describe('advice', () => {
     expect(first).toMatchObject({
       path: 'terms',
       saved: { tokens: 3 * (603 - opener) },
-      message: `Fold section 'terms' ${unknown} Over these runs that would have saved ${format(3 * (603 - opener))} tokens. It has no summary yet: write one, whose cost is not counted here.`,
+      message: `Fold section 'terms' ${unknown} Over these runs that would have saved ${format(3 * (603 - opener))} tokens, counted without a prompt cache. It has no summary yet: write one, whose cost is not counted here.`,
     })
     const saved = 3 * (603 - summary - opener)
     expect(second).toMatchObject({
       path: 'story',
       saved: { tokens: saved },
-      message: `Fold section 'story' ${unknown} Over these runs that would have saved ${format(saved)} tokens.`,
+      message: `Fold section 'story' ${unknown} Over these runs that would have saved ${format(saved)} tokens, counted without a prompt cache.`,
     })
     expect(advise([before], { prompt: bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
   })
@@ -252,7 +252,7 @@ describe('advice', () => {
       saved: { tokens, requests: 3, restarts: 3 },
     })
     expect(advice!.message).toBe(
-      `Offer tool 'add' from the start, as a core tool in a section that is shown in full: 3 of 4 runs called it after opening 'cart'. If the section's text is not needed to call it, that would have saved ${format(advice!.saved.tokens)} tokens, 3 requests and 3 restarts over these runs.`,
+      `Offer tool 'add' from the start, as a core tool in a section that is shown in full: 3 of 4 runs called it after opening 'cart'. If the section's text is not needed to call it, over these runs that would have saved ${format(advice!.saved.tokens)} tokens, 3 requests and 3 restarts, counted without a prompt cache.`,
     )
     expect(adviceOn(before, 'offer-tool')).toHaveLength(1)
   })
@@ -293,7 +293,7 @@ describe('advice', () => {
       runs: 3,
       used: 2,
       saved: { tokens, requests: 6, restarts },
-      message: `Folding costs more than it saves in this prompt: 2 of 3 runs opened sections, and all of them together took ${share} % more tokens than with every section shown in full from the start. That would have saved ${format(tokens)} tokens${more}.`,
+      message: `Folding costs more than it saves in this prompt: 2 of 3 runs opened sections, and all of them together took ${share} % more tokens than with every section shown in full from the start. Showing every section from the start would have saved ${format(tokens)} tokens${more}, counted without a prompt cache.`,
     })
     // Showing one of them is part of it.
     expect(others).toEqual([])

@@ -5,7 +5,18 @@ import type { RecordedRequest, RecordedRun, Recording } from './recording.ts'
 import type { DelegateTerms } from '../core/price/delegate.ts'
 import { proposeDelegates } from './advise-delegate.ts'
 import { proposeRefold, type RefoldProposal } from './advise-refold.ts'
-import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSection, type Saving } from './replay.ts'
+import {
+  addSavings,
+  foldSection,
+  isWithin,
+  NO_SAVING,
+  offerTool,
+  replay,
+  showAll,
+  showSection,
+  type Saving,
+} from './replay.ts'
+import { describeCacheTerms, getCache, type CacheOptions } from './simulate/cache.ts'
 
 /**
  * A change to a prompt, found from recorded runs.
@@ -33,6 +44,19 @@ export interface Advice {
 }
 
 /**
+ * What recorded runs are billed at.
+ *
+ * @example
+ * ```ts
+ * const price: AdvicePrice = { cache: 'anthropic', cacheStart: { perHour: 40 }, usdPerMillion: 3 }
+ * ```
+ */
+export interface AdvicePrice extends CacheOptions {
+  /** What a million tokens of input cost, to state savings in US dollars, too. */
+  readonly usdPerMillion?: number
+}
+
+/**
  * The options of {@link advise}.
  *
  * @example
@@ -45,6 +69,8 @@ export interface AdviseOptions {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   /** The minimum number of runs that advice may be based on. Default 3. */
   readonly minRuns?: number
+  /** Decides by what runs are billed, as {@link simulate} computes it. Default: by tokens, without a prompt cache. */
+  readonly price?: AdvicePrice
   /**
    * The cache of the model, the price of a delegate's model, and the size of questions and answers, for advice of the
    * type `delegate-section`. Its savings count input with a prompt cache.
@@ -58,7 +84,7 @@ export interface AdviseOptions {
  * Advises which sections to show from the start and which to fold, and computes what each change would have saved over the
  * recorded runs. If folding costs more than it saves, that advice comes first, followed only by advice that saves even more.
  * Otherwise the biggest saving comes first. Each section gets only its best advice. Tokens are counted without a prompt
- * cache; `simulate` counts with one.
+ * cache, unless `price` names one.
  *
  * @example
  * ```ts
@@ -67,8 +93,10 @@ export interface AdviseOptions {
  * ```
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
-  const { prompt: bound, minRuns = 3, largeTokens = 500, delegate = {} } = options
-  checkNumbers({ minRuns, largeTokens }, { code: 'recording-invalid' })
+  const { prompt: bound, minRuns = 3, largeTokens = 500, price } = options
+  checkNumbers({ minRuns, largeTokens, usdPerMillion: price?.usdPerMillion }, { code: 'recording-invalid' })
+  const delegate: DelegateTerms = { ...(price && { cache: getCache(price) }), ...options.delegate }
+  const terms: Terms = { minRuns, largeTokens, price }
   const { ns, key } = bound.prompt
   const runs = recordings
     .flatMap((recording) => recording.runs)
@@ -79,21 +107,33 @@ export function advise(recordings: readonly Recording[], options: AdviseOptions)
   const folded = getPaths('summary')
   const offered = new Set(nodes.flatMap((node) => node.tools.map(({ name }) => name)))
   const openings = [
-    ...folded.flatMap((path) => adviseToShow(runs, path, minRuns)),
+    ...folded.flatMap((path) => adviseToShow(runs, path, terms)),
     ...getTools(runs)
       .filter(({ name }) => !offered.has(name))
-      .flatMap(({ name, path }) => adviseToOffer(runs, { name, path, minRuns })),
+      .flatMap(({ name, path }) => adviseToOffer(runs, { name, path }, terms)),
   ]
-  const folds = getPaths('full').flatMap((path) => adviseToFold(runs, path, { minRuns, largeTokens }))
+  const folds = getPaths('full').flatMap((path) => adviseToFold(runs, path, terms))
   const merged = [...getBestBySection(openings, folded), ...getOutermost(folds)].sort(compareAdvice)
-  const all = folded.length > 0 ? adviseToShowAll(runs, minRuns) : undefined
+  const all = folded.length > 0 ? adviseToShowAll(runs, terms) : undefined
   const refold = adviseRefold(runs, minRuns)
   const shown = new Set(merged.map(({ path }) => path))
   const { view } = bound.render({ delegation: true })
   const open = folded.filter((path) => !shown.has(path) && view.findDelegate(path) === undefined)
   const delegates = adviseToDelegate(runs, open, { ...delegate, minRuns })
   if (all === undefined) return [...merged, ...delegates, ...refold]
-  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens), ...delegates, ...refold]
+  return [all, ...merged.filter(({ saved }) => getWorth(saved) > getWorth(all.saved)), ...delegates, ...refold]
+}
+
+/** What all advice is computed with. */
+interface Terms {
+  readonly minRuns: number
+  readonly largeTokens: number
+  readonly price: AdvicePrice | undefined
+}
+
+/** What a change saves, by which advice is judged. */
+function getWorth({ cost, tokens }: Saving): number {
+  return cost ?? tokens
 }
 
 function adviseToDelegate(...args: Parameters<typeof proposeDelegates>): readonly Advice[] {
@@ -131,7 +171,7 @@ function getOutermost(folds: readonly Advice[]): readonly Advice[] {
 
 function compareAdvice(one: Advice, other: Advice): number {
   return (
-    other.saved.tokens - one.saved.tokens ||
+    getWorth(other.saved) - getWorth(one.saved) ||
     other.saved.restarts - one.saved.restarts ||
     other.saved.requests - one.saved.requests ||
     compareText(one.type, other.type) ||
@@ -141,15 +181,16 @@ function compareAdvice(one: Advice, other: Advice): number {
 }
 
 /** Advises to fold nothing, if the runs would have cost less with every section open from the start. */
-function adviseToShowAll(all: readonly RecordedRun[], minRuns: number): Advice | undefined {
+function adviseToShowAll(all: readonly RecordedRun[], { minRuns, price }: Terms): Advice | undefined {
   const runs = all.filter(({ renders }) => renders[0]?.sections.some(({ visibility }) => visibility === 'summary'))
-  const saved = addSavings(runs.map((run) => replay(run, showAll(run))))
-  if (runs.length < minRuns || saved.tokens <= 0) return undefined
+  const saved = addSavings(runs.map((run) => replay(run, showAll(run), price)))
+  if (runs.length < minRuns || getWorth(saved) <= 0) return undefined
   const used = runs.filter(({ openings }) => openings.some(({ answeredBy }) => answeredBy !== 'none')).length
   const spent = runs.flatMap(({ requests }) => requests).reduce((sum, request) => sum + getRequestTokens(request), 0)
   const lost = Math.round((saved.tokens / (spent - saved.tokens)) * 100)
   const share = lost < 1 ? 'less than 1 %' : `${lost} %`
-  const message = `Folding costs more than it saves in this prompt: ${used} of ${runs.length} runs opened sections, and all of them together took ${share} more tokens than with every section shown in full from the start. That would have ${formatSaving(saved)}.`
+  const more = `, and all of them together took ${share} more tokens than with every section shown in full from the start`
+  const message = `Folding costs more than it saves in this prompt: ${used} of ${runs.length} runs opened sections${lost < 0 ? '' : more}. Showing every section from the start would have ${formatSaving(saved, price)}`
   return { type: 'show-all', path: undefined, tool: undefined, runs: runs.length, used, saved, message }
 }
 
@@ -157,40 +198,37 @@ function getRequestTokens(request: RecordedRequest): number {
   return request.systemTokens + request.toolTokens + request.conversationTokens + request.outputTokens
 }
 
-function adviseToShow(all: readonly RecordedRun[], path: string, minRuns: number): Advice[] {
+function adviseToShow(all: readonly RecordedRun[], path: string, { minRuns, price }: Terms): Advice[] {
   const runs = all.filter((run) => isShown(run, path, 'summary'))
   const used = runs.filter((run) => wasOpened(run, path)).length
   if (runs.length < minRuns || used * 2 <= runs.length) return []
-  const saved = addSavings(runs.map((run) => replay(run, showSection(run, path))))
+  const saved = addSavings(runs.map((run) => replay(run, showSection(run, path), price)))
   if (!isWorthIt(saved)) return []
-  const message = `Show section '${path}' in full from the start: ${used} of ${runs.length} runs opened it. Over these runs that would have ${formatSaving(saved)}.`
+  const message = `Show section '${path}' in full from the start: ${used} of ${runs.length} runs opened it. Over these runs that would have ${formatSaving(saved, price)}`
   return [{ type: 'show-section', path, tool: undefined, runs: runs.length, used, saved, message }]
 }
 
-function adviseToFold(
-  all: readonly RecordedRun[],
-  path: string,
-  { minRuns, largeTokens }: { readonly minRuns: number; readonly largeTokens: number },
-): Advice[] {
+function adviseToFold(all: readonly RecordedRun[], path: string, { minRuns, largeTokens, price }: Terms): Advice[] {
   const runs = all.filter((run) => isShown(run, path, 'full'))
   const within = runs.at(-1)?.sections.filter((section) => isWithin(section.path, path)) ?? []
   const own = within.find((section) => section.path === path)
   if (runs.length < minRuns || !own || runs.some((run) => wasUsed(run, path))) return []
   const hasSummary = own.summaryTokens !== null
   if (!hasSummary && within.reduce((sum, { fullTokens }) => sum + fullTokens, 0) < largeTokens) return []
-  const saved = addSavings(runs.map((run) => replay(run, foldSection(run, path))))
-  if (saved.tokens <= 0) return []
+  const saved = addSavings(runs.map((run) => replay(run, foldSection(run, path), price)))
+  if (getWorth(saved) <= 0) return []
   const why = within.some(({ tools }) => tools.length > 0)
     ? `none of its tools was called in ${runs.length} runs`
     : `it has no tools, and nothing in ${runs.length} runs shows whether its text was needed`
   const summary = hasSummary ? '' : ' It has no summary yet: write one, whose cost is not counted here.'
-  const message = `Fold section '${path}' by default: ${why}. Over these runs that would have ${formatSaving(saved)}.${summary}`
+  const message = `Fold section '${path}' by default: ${why}. Over these runs that would have ${formatSaving(saved, price)}${summary}`
   return [{ type: 'fold-section', path, tool: undefined, runs: runs.length, used: 0, saved, message }]
 }
 
 function adviseToOffer(
   all: readonly RecordedRun[],
-  { name, path, minRuns }: { readonly name: string; readonly path: string; readonly minRuns: number },
+  { name, path }: { readonly name: string; readonly path: string },
+  { minRuns, price }: Terms,
 ): Advice[] {
   const runs = all.filter((run) => run.renders[0]?.tools.every((tool) => tool.name !== name))
   const used = runs.filter((run) => run.toolCalls.some((call) => call.name === name && call.ok !== null)).length
@@ -199,11 +237,11 @@ function adviseToOffer(
     runs.map((run) => {
       const section = run.sections.find((each) => each.path === path)
       const tool = section?.tools.find((each) => each.name === name)
-      return tool ? replay(run, offerTool(run, tool, path)) : { tokens: 0, requests: 0, restarts: 0 }
+      return tool ? replay(run, offerTool(run, tool, path), price) : NO_SAVING
     }),
   )
   if (!isWorthIt(saved)) return []
-  const message = `Offer tool '${name}' from the start, as a core tool in a section that is shown in full: ${used} of ${runs.length} runs called it after opening '${path}'. If the section's text is not needed to call it, that would have ${formatSaving(saved)} over these runs.`
+  const message = `Offer tool '${name}' from the start, as a core tool in a section that is shown in full: ${used} of ${runs.length} runs called it after opening '${path}'. If the section's text is not needed to call it, over these runs that would have ${formatSaving(saved, price)}`
   return [{ type: 'offer-tool', path, tool: name, runs: runs.length, used, saved, message }]
 }
 
@@ -233,18 +271,36 @@ function wasUsed(run: RecordedRun, path: string): boolean {
   return wasOpened(run, path) || run.toolCalls.some(({ name }) => tools.has(name))
 }
 
-const isWorthIt = (saved: Saving): boolean => saved.tokens > 0 || saved.requests > 0 || saved.restarts > 0
+function isWorthIt(saved: Saving): boolean {
+  return getWorth(saved) > 0 || (saved.cost === undefined && (saved.requests > 0 || saved.restarts > 0))
+}
 
-function formatSaving({ tokens, requests, restarts }: Saving): string {
-  const formatCount = (count: number, word: string): string[] =>
-    count > 0 ? [`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`] : []
+/** Describes a saving, up to the end of the sentence. */
+function formatSaving({ tokens, requests, restarts, cost }: Saving, price: AdvicePrice | undefined): string {
   const saved = joinWords([
     ...formatCount(tokens, 'token'),
     ...formatCount(requests, 'request'),
     ...formatCount(restarts, 'restart'),
   ])
-  const cost = formatCount(-tokens, 'token').map((words) => `cost ${words} more`)
-  return [...cost, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
+  const more = formatCount(-tokens, 'token').map((words) => `cost ${words} more`)
+  const counted = [...more, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
+  if (cost === undefined || !price) return `${counted}, counted without a prompt cache.`
+  const { usdPerMillion } = price
+  const usd = usdPerMillion === undefined ? '' : ` ($${formatUsd((cost * usdPerMillion) / 1_000_000)})`
+  return `${counted}. Billed ${describeCacheTerms(price)}, it saves ${formatNumber(Math.round(cost))} tokens at the price of input${usd}.`
+}
+
+const formatNumber = (count: number): string => count.toLocaleString('en')
+
+function formatCount(count: number, word: string): string[] {
+  if (count <= 0) return []
+  return [`${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`]
+}
+
+/** Formats dollars with two digits that count. */
+function formatUsd(usd: number): string {
+  if (Math.abs(usd) < 0.1) return usd.toPrecision(2)
+  return usd.toFixed(2)
 }
 
 function compareText(one: string, other: string): number {

@@ -70,6 +70,17 @@ describe('a recording', () => {
     expect(disclosureTools).toEqual([tool('read_section')])
   })
 
+  it('R77 has the price of the run at the given rates, and counts the input that the run reports', async () => {
+    const rates = { input: 3, output: 15 }
+    const recorder = createRecorder({ prompt: shop(), counter: words, rates })
+    await runShop([says('Done.')], { onEvent: recorder.onEvent })
+    const [run] = readRecording(recorder.recording()).runs
+    expect(run?.usd).toBeCloseTo((10 * 3 + 5 * 15) / 1e6, 12)
+    expect(run?.requests[0]?.conversationTokens).toBe(words.count(input))
+    const wrong = { prompt: shop(), rates: { input: 3 } as typeof rates }
+    expect(() => createRecorder(wrong)).toThrow('rates.output is missing')
+  })
+
   it('R40 contains the cost of the system text, tools, conversation and reply of each request, and of additions', async () => {
     const run = await recorded([read('cart'), calls('add'), says('It is done now.')])
     const { text } = shop().render({ counter: words })

@@ -1,3 +1,4 @@
+import { checkRates } from '../adapters/usage/price-usage.ts'
 import { type RecorderOptions, draftRun, type RunDraft } from './run-draft.ts'
 import type { RecordedRun, Recording } from './recording.ts'
 import { watchRuns, type RunListener } from './runs.ts'
@@ -46,6 +47,7 @@ interface RunRecorder extends RunListener {
 
 /** Records runs and passes each one to `onRun` as soon as it has ended. */
 export function recordRuns(options: RecorderOptions, onRun: (run: RecordedRun) => void): RunRecorder {
+  if (options.rates) checkRates('rates', options.rates, 'rates-invalid')
   let draft: RunDraft | undefined
   const listener = watchRuns({
     begins: () => (draft = draftRun(options)),

@@ -41,6 +41,8 @@ export interface RecordedRun {
   readonly errorType: string | null
   /** The usage as the provider bills it. */
   readonly usage: Usage
+  /** What this usage costs in US dollars at the recorder's rates. What the provider says it cost is `usage.costUsd`. */
+  readonly usd?: number
   /** The cost of each section when the run began, in the order of the prompt. */
   readonly sections: readonly SectionCost[]
   /** The cost of the tools that open sections. */
@@ -243,6 +245,7 @@ const run = record(
     status: oneOf('completed', 'stopped', 'waiting', 'failed', 'unfinished'),
     errorType: orNothing(text),
     usage,
+    usd: tokens,
     sections: list(
       record({
         path: text,
@@ -326,7 +329,7 @@ const run = record(
     ),
     readBacks: list(record({ callId: text, tool: text, age: count, tokens, request: index })),
   },
-  ['ahead', 'folds', 'readBacks'],
+  ['usd', 'ahead', 'folds', 'readBacks'],
 )
 const recordingSchema = fromJsonSchema<Pick<Recording, 'version'> & { readonly runs: readonly unknown[] }>(
   record({ version: { const: 1 }, runs: { type: 'array' } }),

@@ -1,6 +1,9 @@
 import { getAncestors } from '../core/text.ts'
-import type { RecordedRender, RecordedRun } from './recording.ts'
+import { estimatedTokens } from '../core/tokens/tokens.ts'
+import type { RecordedRender, RecordedRequest, RecordedRun } from './recording.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
+import { billRequests, type CacheOptions } from './simulate/cache.ts'
+import type { Part, RequestParts } from './simulate/request.ts'
 
 /**
  * The saving of a change; negative if it would have cost more.
@@ -13,10 +16,12 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  * ```
  */
 export interface Saving {
-  /** Input and output tokens of all requests. */
+  /** Input and output tokens of all requests, without a prompt cache. */
   readonly tokens: number
   readonly requests: number
   readonly restarts: number
+  /** The same as {@link Bill}`.cost`, with the cache of the options; left out if they name none. */
+  readonly cost?: number
 }
 
 /** A recorded prompt with something changed. */
@@ -36,35 +41,94 @@ interface RenderChange {
 
 const UNCHANGED: RenderChange = { text: 0, adds: [], removes: [] }
 
+/** A request in tokens. Those with the same beginning are sent with the same tools and system text. */
+interface ReplayedRequest extends Pick<
+  RecordedRequest,
+  'systemTokens' | 'toolTokens' | 'conversationTokens' | 'outputTokens'
+> {
+  readonly beginning: number
+}
+
 /** Computes the saving of a change in a run: the same requests, except those that only made unnecessary openings. */
-export function replay(run: RecordedRun, change: Change): Saving {
+export function replay(run: RecordedRun, change: Change, price?: CacheOptions): Saving {
+  const before = replayRequests(run, UNCHANGED_RUN)
+  const after = replayRequests(run, change)
+  return {
+    tokens: sum(before.map(countTokens)) - sum(after.map(countTokens)),
+    requests: before.length - after.length,
+    restarts: run.restarts.filter(change.spares).length,
+    ...(price && { cost: bill(before, price) - bill(after, price) }),
+  }
+}
+
+const UNCHANGED_RUN: Change = { spares: () => false, render: () => UNCHANGED }
+
+const countTokens = (request: ReplayedRequest): { readonly tokens: number } => ({
+  tokens: request.systemTokens + request.toolTokens + request.conversationTokens + request.outputTokens,
+})
+
+/** Lists the requests that are left with a change, as they would have been. */
+function replayRequests(run: RecordedRun, change: Change): readonly ReplayedRequest[] {
   const spared = run.openings.filter((opening) => opening.answeredBy !== 'none' && change.spares(opening))
   const isSpared = new Set(spared.map(({ callId }) => callId))
   const calls = groupByRequest(run.toolCalls)
   const sparedBy = groupByRequest(spared)
-  let tokens = 0
-  let requests = 0
+  const keptRestarts = groupByRequest(run.restarts.filter((restart) => !change.spares(restart)))
+  const anyRestarts = groupByRequest(run.restarts)
+  const left: ReplayedRequest[] = []
   // Tokens of unnecessary openings in earlier requests, whose calls and results later requests would not contain.
   let earlier = sum(sparedBy.get(-1) ?? [])
+  let beginning = 0
   for (const [at, request] of run.requests.entries()) {
+    const isOther = at > 0 && request.render !== run.requests[at - 1]?.render
+    if (isOther && (keptRestarts.has(at - 1) || !anyRestarts.has(at - 1))) beginning++
     const made = calls.get(at) ?? []
     const opened = sum(sparedBy.get(at) ?? [])
-    if (made.length > 0 && made.every(({ callId }) => isSpared.has(callId))) {
-      requests += 1
-      tokens += request.systemTokens + request.toolTokens + request.conversationTokens + request.outputTokens
-      earlier += opened
-      continue
+    if (made.length === 0 || made.some(({ callId }) => !isSpared.has(callId))) {
+      const render = run.renders[request.render]
+      if (render === undefined) throw new RangeError(`There is no render ${request.render}.`)
+      const { text, adds, removes } = change.render(render)
+      const offered = new Set(request.tools)
+      const added = adds.filter(({ name }) => !offered.has(name))
+      const removed = removes.filter(({ name }) => offered.has(name))
+      left.push({
+        beginning,
+        systemTokens: request.systemTokens + text,
+        toolTokens: request.toolTokens + sum(added) - sum(removed),
+        conversationTokens: request.conversationTokens - earlier,
+        outputTokens: request.outputTokens,
+      })
     }
-    const render = run.renders[request.render]
-    if (render === undefined) throw new RangeError(`There is no render ${request.render}.`)
-    const { text, adds, removes } = change.render(render)
-    const offered = new Set(request.tools)
-    const added = adds.filter(({ name }) => !offered.has(name))
-    const removed = removes.filter(({ name }) => offered.has(name))
-    tokens += earlier + sum(removed) - sum(added) - text
     earlier += opened
   }
-  return { tokens, requests, restarts: run.restarts.filter(change.spares).length }
+  return left
+}
+
+/** Bills requests as `simulate` does: tools that join a conversation are sent behind it. */
+function bill(requests: readonly ReplayedRequest[], price: CacheOptions): number {
+  let first: ReplayedRequest | undefined
+  let sent = 0
+  let messages: readonly Part[] = []
+  const parts = requests.map((request, at): RequestParts => {
+    const { beginning, systemTokens, toolTokens, conversationTokens, outputTokens } = request
+    const isSame = first?.beginning === beginning
+    const start = isSame && first ? first : request
+    const length = conversationTokens + toolTokens - start.toolTokens
+    // A conversation that has become shorter is another one.
+    const isLonger = isSame && length >= sent
+    const part = { text: `message ${at}`, tokens: length - (isLonger ? sent : 0) }
+    messages = isLonger ? [...messages, part] : [part]
+    sent = length
+    first = start
+    return {
+      tools: [{ text: `tools ${beginning}`, tokens: start.toolTokens }],
+      system: { text: `text ${beginning}`, tokens: systemTokens },
+      messages,
+      outputTokens,
+      afterMs: 0,
+    }
+  })
+  return billRequests(parts, price, estimatedTokens).cost
 }
 
 /** Groups calls or openings by the request whose reply made them. */
@@ -78,14 +142,17 @@ export function groupByRequest<Item extends { readonly request: number }>(items:
   return groups
 }
 
+export const NO_SAVING: Saving = { tokens: 0, requests: 0, restarts: 0 }
+
 export function addSavings(savings: readonly Saving[]): Saving {
   return savings.reduce(
     (all, one) => ({
       tokens: all.tokens + one.tokens,
       requests: all.requests + one.requests,
       restarts: all.restarts + one.restarts,
+      ...(one.cost !== undefined && { cost: (all.cost ?? 0) + one.cost }),
     }),
-    { tokens: 0, requests: 0, restarts: 0 },
+    NO_SAVING,
   )
 }
 

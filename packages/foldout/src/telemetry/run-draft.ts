@@ -5,6 +5,7 @@ import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { SessionReader } from '../session/session.ts'
 import { NO_USAGE, addUsage, type Usage } from '../adapters/contract.ts'
+import { priceUsage, type UsageRates } from '../adapters/usage/price-usage.ts'
 import { describeUserMessage } from '../adapters/user-parts.ts'
 import type { AgentEvent } from '../agent/events.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
@@ -56,6 +57,8 @@ interface DraftState {
   /** The outcomes of approvals, by call. */
   readonly answers: Map<string, NonNullable<RecordedToolCall['approval']>>
   conversationTokens: number
+  /** Whether the recorder was not told the user input. */
+  readonly isInputUnknown: boolean
   /** The sum of the replies. */
   usage: Usage
   /** The whole run's usage, once the run has reported it. */
@@ -63,7 +66,7 @@ interface DraftState {
 }
 
 export function draftRun(options: RecorderOptions): RunDraft {
-  const { prompt: bound, input, counter = estimatedTokens } = options
+  const { prompt: bound, input, counter = estimatedTokens, rates } = options
   const { ns, key } = bound.prompt
   const state: DraftState = {
     counter,
@@ -77,6 +80,7 @@ export function draftRun(options: RecorderOptions): RunDraft {
     readBacks: [],
     answers: new Map(),
     conversationTokens: input === undefined ? 0 : counter.count(describeUserMessage(toUserMessage(input))),
+    isInputUnknown: input === undefined,
     usage: NO_USAGE,
     reportedUsage: undefined,
   }
@@ -92,6 +96,7 @@ export function draftRun(options: RecorderOptions): RunDraft {
       status,
       errorType: errorType ?? null,
       usage: state.reportedUsage ?? state.usage,
+      ...(rates && { usd: priceUsage(state.reportedUsage ?? state.usage, rates) }),
       ...state.renders.getCosts(),
       renders: state.renders.entries,
       requests: state.requests,
@@ -118,6 +123,9 @@ export function draftRun(options: RecorderOptions): RunDraft {
 function applyEvent(state: DraftState, event: AgentEvent): void {
   const request = state.requests.at(-1)
   switch (event.type) {
+    case 'run/started':
+      if (state.isInputUnknown) state.conversationTokens = state.counter.count(event.input ?? '')
+      break
     case 'prompt/rendered':
       state.renders.add(event.full, event.summarized)
       break
@@ -299,10 +307,13 @@ function toVisibilities(paths: readonly string[], how: Visibility): Record<strin
  */
 export interface RecorderOptions {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
+  /** Default: what the run says about its input. */
   readonly input?: AgentInput
   readonly session?: SessionReader
   readonly disclosure?: DisclosureStrategy
   readonly overrides?: PromptOverrides
   /** Counts tokens. Default: a quick estimate. */
   readonly counter?: TokenCounter
+  /** Your rates: recorded runs then have their price, too. */
+  readonly rates?: UsageRates
 }

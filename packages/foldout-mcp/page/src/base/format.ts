@@ -34,6 +34,12 @@ export const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(ms 
 export const formatCount = (count: number, word: string, plural = `${word}s`): string =>
   `${formatNumber(count)} ${count === 1 ? word : plural}`
 
+/** Dollars with at least two digits that count. */
+export function formatUsd(usd: number): string {
+  if (Math.abs(usd) < 0.1 && usd !== 0) return `$${usd.toPrecision(2)}`
+  return `$${usd.toFixed(2)}`
+}
+
 /** A size in bytes, in decimal units as networks count. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${formatNumber(bytes)} B`

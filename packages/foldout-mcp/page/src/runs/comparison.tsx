@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ClientView, RunView } from '../../../src/inspector/protocol/protocol.ts'
 import { call, changes } from '../base/connection.ts'
-import { formatNumber, formatSeconds, formatShare, formatSigned, toLabel } from '../base/format.ts'
+import { formatNumber, formatSeconds, formatShare, formatSigned, formatUsd, toLabel } from '../base/format.ts'
 import { Empty, Failure } from '../parts/notes.tsx'
 import { toHref } from '../base/route.ts'
 import { Chart, getExtent } from './chart.tsx'
@@ -111,6 +111,8 @@ const FIGURES: readonly ComparedFigure[] = [
   { name: 'Tokens in', format: formatNumber, get: ({ usage }) => usage.input },
   { name: 'Of it cached', format: formatShare, get: ({ usage }) => usage.cached / Math.max(1, usage.input) },
   { name: 'Tokens out', format: formatNumber, get: ({ usage }) => usage.output },
+  { name: 'Dollars', format: formatUsd, get: ({ usd }) => usd ?? 0, isRare: true },
+  { name: 'Dollars, reported', format: formatUsd, get: ({ reportedUsd }) => reportedUsd ?? 0, isRare: true },
   { name: 'Peak context', format: formatNumber, get: ({ peak }) => peak },
   { name: 'Openings', format: formatNumber, get: ({ openings }) => openings },
   { name: 'Restarts', format: formatNumber, get: ({ restarts }) => restarts, isRare: true },

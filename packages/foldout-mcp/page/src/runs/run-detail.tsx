@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { RunStatus, RunView } from '../../../src/inspector/protocol/protocol.ts'
 import { isRecorded } from '../base/connection.ts'
-import { formatCount, formatNumber, formatSeconds, formatShare, toLabel } from '../base/format.ts'
+import { formatCount, formatNumber, formatSeconds, formatShare, formatUsd, toLabel } from '../base/format.ts'
 import { Tabs, type Tab } from '../parts/tabs.tsx'
 import { Chart, type ChartWords } from './chart.tsx'
 import { Figures, type FigureRow } from './figures.tsx'
@@ -105,6 +105,8 @@ function Actions({ id }: { readonly id: string }) {
 
 export function toFigures({
   usage,
+  usd,
+  reportedUsd,
   requests,
   openings,
   restarts,
@@ -117,6 +119,8 @@ export function toFigures({
     ['Tokens in', formatNumber(usage.input)],
     ['Cached', usage.input === 0 ? '–' : formatShare(usage.cached / usage.input)],
     ['Tokens out', formatNumber(usage.output)],
+    ...(usd === undefined ? [] : [['Dollars', formatUsd(usd)] as const]),
+    ...(reportedUsd === undefined ? [] : [['Reported', formatUsd(reportedUsd)] as const]),
     ['Peak context', formatNumber(peak)],
     ['Openings', formatNumber(openings)],
     ['Restarts', formatNumber(restarts)],

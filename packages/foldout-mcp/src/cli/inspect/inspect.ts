@@ -18,6 +18,7 @@ import { createRunSource } from '../../inspector/runs/source.ts'
 import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../support/exit-codes.ts'
+import { readAdvicePrice, readPrices, toRates } from '../support/prices.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, getGatewayOptions, type ServerOptions } from '../support/session.ts'
@@ -29,6 +30,8 @@ export interface InspectOptions extends ValueOptions, ServerOptions {
   readonly prompt?: string
   /** Whether a browser is opened. Default true, on a terminal. */
   readonly open?: boolean
+  /** Dollars for a million tokens, as JSON or as the file that has it. */
+  readonly prices?: string
   /** Serves the recording to an agent over standard input and output instead of showing the page. */
   readonly mcp?: boolean
 }
@@ -47,7 +50,8 @@ export async function inspect(
 ): Promise<number> {
   const opened: Opened[] = []
   try {
-    const store = createRunStore()
+    const prices = options.prices === undefined ? undefined : await readPrices(options.prices)
+    const store = createRunStore(prices && toRates(prices))
     const redactor = createRedactor(createSecrets(findSecretValues(surroundings.env)))
     const clients = createClientStore()
     const runs = createRunSource(store, { redactor, clients })
@@ -61,10 +65,11 @@ export async function inspect(
     const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
     const servers = hasServers ? await openServers(options, surroundings) : undefined
     if (servers) opened.push(servers)
+    const price = await readAdvicePrice(dropUndefined({ prices: options.prices }))
     const others = [
       ...(prompt ? [toSource(prompt)] : []),
       ...opened.flatMap((each) => each.sources),
-      ...(prompt || use ? [createAdviceSource({ runs: store, prompt, getUse: use, clients })] : []),
+      ...(prompt || use ? [createAdviceSource({ runs: store, prompt, price, getUse: use, clients })] : []),
     ]
     // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
     const isAsked = store.runs.length > 0 || clients.clients.length > 0

@@ -123,7 +123,7 @@ describe('R56 what people read about calls and definitions', () => {
       '  Run its command in a',
       '  terminal to see more.',
     ])
-    expect(await run(24, 'tools')).toEqual(['broken: It ended with', 'exit code 3.'])
+    expect(await run(24, 'tools')).toEqual(['broken: It ended with', 'exit code 3.', '0 of 1 server works.'])
     const lines = await run(30, 'doctor', '--preset', 'work')
     expect(lines).toEqual(["Unknown preset 'work'. The", 'configuration has none.'])
   })

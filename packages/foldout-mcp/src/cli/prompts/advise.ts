@@ -7,9 +7,10 @@ import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { formatCount, formatNumber, formatTable, toLine } from '../support/text.ts'
 import { loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { readAdvicePrice, type PriceOptions } from '../support/prices.ts'
 import { readRuns } from './runs.ts'
 
-export interface AdviseOptions extends ValueOptions {
+export interface AdviseOptions extends ValueOptions, PriceOptions {
   /** The module with the prompt whose runs were recorded. */
   readonly prompt?: string
   readonly minRuns?: number
@@ -33,7 +34,10 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
       'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',
     )
   const { bound } = await loadPrompt(options.prompt, options)
-  const advice = advise(recordings, { prompt: bound, ...dropUndefined({ minRuns: options.minRuns }) })
+  const advice = advise(recordings, {
+    prompt: bound,
+    ...dropUndefined({ minRuns: options.minRuns, price: await readAdvicePrice(options) }),
+  })
   const runs = recordings.reduce((sum, recording) => sum + recording.runs.length, 0)
   stdout.write(options.json ? `${JSON.stringify({ runs, advice }, null, 2)}\n` : formatAdvice(advice, runs))
   return EXIT.done

@@ -1,4 +1,4 @@
-import { Option } from 'commander'
+import { Option, type Command } from 'commander'
 import { STRATEGIES } from '../../inspector/protocol/protocol.ts'
 import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../support/options.ts'
 import type { InspectOptions } from '../inspect/inspect.ts'
@@ -23,12 +23,22 @@ const JSON_OPTION = ['--json', 'print JSON'] as const
 const createStrategyOption = (description: string): Option =>
   new Option('-s, --strategy <name>', description).choices(STRATEGIES)
 
-const createCacheOption = (): Option =>
-  new Option('--cache <provider>', 'the provider whose prompt cache counts (default: anthropic)').choices([
-    'none',
-    'anthropic',
-    'openai',
-  ])
+const PRICES = [
+  '--prices <json>',
+  'dollars for a million tokens, or a file with them: {"input": 3, "output": 15, "read": 0.3, "write": 3.75}',
+] as const
+
+/** Adds the options that say what tokens cost. */
+function addPriceOptions(command: Command, { cache = 'anthropic', perHour = '' } = {}): Command {
+  const caches = ['none', 'anthropic', 'openai']
+  return command
+    .addOption(
+      new Option('--cache <provider>', `the provider whose prompt cache counts (default: ${cache})`).choices(caches),
+    )
+    .option('--model <name>', 'the model whose prompt cache counts, such as claude-sonnet-5-5')
+    .option(...PRICES)
+    .option('--per-hour <number>', `how many conversations an hour begin with this prompt${perHour}`, readCount)
+}
 
 const addRender: AddCommands = (program, surroundings, finish) => {
   program
@@ -54,8 +64,7 @@ const addRender: AddCommands = (program, surroundings, finish) => {
 }
 
 const addAdvise: AddCommands = (program, surroundings, finish) => {
-  program
-    .command('advise')
+  addPriceOptions(program.command('advise'), { cache: 'none' })
     .description('suggest what to fold, based on recorded use')
     .argument('<recording>', 'runs of a prompt (createFileRecorder) or gateway traffic (foldout serve --record)')
     .option('--prompt <module>', `for runs of a prompt: ${MODULE}`)
@@ -73,14 +82,10 @@ const addAdvise: AddCommands = (program, surroundings, finish) => {
 }
 
 const addTune: AddCommands = (program, surroundings, finish) => {
-  program
-    .command('tune')
+  addPriceOptions(program.command('tune'), { perHour: ' (default: 40)' })
     .description('write the cheapest folding for recorded runs as overrides')
     .argument('<recording>', 'runs of a prompt (createFileRecorder)')
     .option('--prompt <module>', MODULE)
-    .addOption(createCacheOption())
-    .option('--model <name>', 'the model whose prompt cache counts, such as claude-sonnet-5-5')
-    .option('--per-hour <number>', 'how many conversations an hour begin with this prompt (default: 40)', readCount)
     .option('--min-runs <number>', 'change something only from this many runs on (default: 10)', readCount)
     .option('--root <folder>', 'the folder of the override files (default: prompts)')
     .option('--tag <name>', 'the name of the override file (default: tuned)')
@@ -101,17 +106,13 @@ const addTune: AddCommands = (program, surroundings, finish) => {
 }
 
 const addSimulate: AddCommands = (program, surroundings, finish) => {
-  program
-    .command('simulate')
+  addPriceOptions(program.command('simulate'))
     .description('compare what a prompt costs with each strategy')
     .argument('<module>', MODULE)
     .option('-o, --open <path>', 'the model opens this section, then answers; repeatable', collect)
     .option('--steps <file>', 'what the model does, in a JSON file: [{"opens": ["refunds"]}, {"answers": 80}]')
     .option('--recording <file>', 'replay what the model did in recorded runs (createFileRecorder)')
     .addOption(createStrategyOption('compare only this strategy with the fully open prompt (default: all strategies)'))
-    .addOption(createCacheOption())
-    .option('--model <name>', 'the model whose prompt cache is simulated, such as claude-sonnet-5-5')
-    .option('--per-hour <number>', 'how many conversations an hour begin with this prompt', readCount)
     .option(...VALUES)
     .option(...JSON_OPTION)
     .addHelpText(
@@ -119,6 +120,7 @@ const addSimulate: AddCommands = (program, surroundings, finish) => {
       formatExamples(
         'foldout simulate support.ts --open refunds',
         'foldout simulate support.ts --recording runs.jsonl --model claude-sonnet-5-5 --per-hour 40',
+        'foldout simulate support.ts --recording runs.jsonl --prices prices.json',
       ),
     )
     .action(async (module: string, options: SimulateOptions) => {
@@ -135,6 +137,7 @@ const addInspect: AddCommands = (program, surroundings, finish) => {
       'a recording of runs, or a module that exports a prompt (default: the servers of the configuration)',
     )
     .option('--prompt <module>', `for a recording: ${MODULE}`)
+    .option(...PRICES)
     .option('--port <port>', 'the port on 127.0.0.1 (default: any free port)', readPort)
     .option('--no-open', 'print the URL without opening a browser')
     .option('--mcp', 'serve a recording to an agent over stdio, as MCP resources')

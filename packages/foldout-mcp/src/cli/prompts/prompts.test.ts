@@ -105,6 +105,12 @@ describe('R58 foldout render', () => {
   })
 })
 
+interface SimulatedTokens {
+  readonly billedTokens: number
+  readonly outputTokens: number
+  readonly usd?: { readonly cold: number }
+}
+
 /** Runs in which the model opens a section and calls its tool. */
 async function recordRuns(count: number): Promise<string> {
   const file = join(folder, `runs-${count}.jsonl`)
@@ -216,6 +222,45 @@ describe('R58 foldout simulate', () => {
       code: 2,
       stderr: expect.stringMatching(/The cache of the model 'nobody-1' is not known\. Use --cache instead\./),
     })
+  })
+
+  it('R77 prints dollars at the prices of a file or of the option, in every command', async () => {
+    const prices = write('prices.json', '{"input": 3, "output": 15, "read": 0.3, "write": 3.75}')
+    const json = async (...args: readonly string[]): Promise<unknown> =>
+      JSON.parse((await run('simulate', DESK, ...args, '--json')).stdout)
+    const inTokens = (await json('--cache', 'anthropic')) as { strategies: readonly SimulatedTokens[] }
+    const inUsd = (await json('--prices', prices)) as { strategies: readonly SimulatedTokens[] }
+    for (const [at, { billedTokens, outputTokens, usd }] of inUsd.strategies.entries()) {
+      expect(billedTokens).toBe(inTokens.strategies[at]?.billedTokens)
+      expect(usd?.cold ?? 0).toBeCloseTo((3 * billedTokens + 15 * outputTokens) / 1e6, 10)
+    }
+    const { stdout } = await run('simulate', DESK, '--prices', prices, '--per-hour', '40')
+    expect(stdout).toMatch(/^strategy +requests +restarts +input +output +dollars cold +warm +40 an hour/m)
+    expect(stdout).toMatch(/^read-section +.* \$0\.00\d+ +\$0\.00\d+ +\$0\.00\d+/m)
+    expect(stdout).toContain('Reading costs 0.1 and writing 1.25 times the price of input.')
+    expect(stdout).toContain('The output costs 5 times as much as the input.')
+
+    const runs = await recordRuns(12)
+    const tuned = await run('tune', runs, '--prompt', DESK, '--prices', prices, '--dry-run')
+    expect(tuned.stdout).toMatch(/way +tokens a run +dollars\n {2}as it is +[\d,]+ +\$0\.0/)
+    expect(tuned.stdout).toMatch(/saves [\d,]+ tokens a run, \$0\.0\d+ \(/)
+    const advice = await run('advise', runs, '--prompt', DESK, '--prices', '{"input": 3, "output": 15}')
+    expect(advice.stdout).toMatch(/a warm start; reads at 1, writes at 1\), it saves [\d,]+ tokens.* \(\$0\.\d+\)\./)
+    expect((await run('advise', runs, '--prompt', DESK)).stdout).toContain('counted without a prompt cache.')
+  })
+
+  it.each([
+    ['{"input": 3}', /--prices has no prices in dollars for a million tokens, such as .*: "output"/],
+    ['{"input": 0, "output": 1}', /"input" must be more than 0/],
+    ['{"input": 3, "output": -1}', /"output" must be/],
+    ['{"input": 3, "output": 15, "cheap": 1}', /cheap/],
+    ['{"__proto__": 3}', /--prices has no prices/],
+    ['{', /--prices has no prices/],
+    ['/not/there.json', /There is no file \/not\/there\.json/],
+  ])('R77 refuses the prices %s', async (prices, message) => {
+    const { code, stderr } = await run('simulate', DESK, '--prices', prices)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
   })
 
   it('refuses invalid steps, two sources of steps, and runs of another prompt', async () => {

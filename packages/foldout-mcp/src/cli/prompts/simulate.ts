@@ -1,7 +1,8 @@
-import { toSimulationSteps, type SimulationOptions, type SimulationStep } from 'foldout/telemetry'
+import { toSimulationSteps, type CacheOptions, type SimulationStep } from 'foldout/telemetry'
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { atLeast, int, list, parse, strictObject, string, union } from '../../shared/shapes.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol/protocol.ts'
 import { EXIT } from '../support/exit-codes.ts'
@@ -18,18 +19,15 @@ import {
   toLine,
 } from '../support/text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { DEFAULT_CACHE, findCache } from './cache-option.ts'
+import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'
 
-export interface SimulateOptions extends ValueOptions {
+export interface SimulateOptions extends ValueOptions, PriceOptions {
   readonly open?: readonly string[]
   readonly steps?: string
   readonly recording?: string
   readonly strategy?: StrategyName
-  readonly cache?: 'none' | 'anthropic' | 'openai'
-  readonly model?: string
-  readonly perHour?: number
   readonly json?: boolean
 }
 
@@ -46,9 +44,18 @@ interface SimulatedCost {
   readonly warmTokens: number
   /** The cost of the input at the given number of conversations per hour. */
   readonly perHourTokens: number | undefined
+  /** What input and output cost together in dollars; undefined without prices. */
+  readonly usd: Costs | undefined
   /** Why the strategy cannot be simulated. If set, the figures are 0. */
   readonly problem: string | undefined
   readonly assumptions: readonly string[]
+}
+
+/** A cost with a cold and a warm cache, and at the given number of conversations per hour. */
+interface Costs {
+  readonly cold: number
+  readonly warm: number
+  readonly perHour?: number
 }
 
 /** `foldout simulate <module>`: compares what runs cost with each strategy. Returns the exit code. */
@@ -60,12 +67,12 @@ export async function simulatePrompt(
   const { stdout } = surroundings
   const loaded = await loadPrompt(module, options)
   const runs = await findRuns(options, loaded)
-  const cache = findCache(options)
+  const price = await readPrice(options)
   const names = options.strategy === undefined ? STRATEGIES : [options.strategy]
   const costs: SimulatedCost[] = []
   const work = async (): Promise<void> => {
     for (const name of [...names, 'everything-in-full'] as const)
-      costs.push(await simulateRuns(name, { loaded, runs, cache, perHour: options.perHour }))
+      costs.push(await simulateRuns(name, { loaded, runs, price, perHour: options.perHour }))
   }
   await createProgress(surroundings, {}).during(
     () => `Simulated ${costs.length} of ${names.length + 1} strategies`,
@@ -79,7 +86,7 @@ export async function simulatePrompt(
   const result: Result = {
     prompt: `${ns}/${key}`,
     runs: runs.length,
-    cache: options.model ?? options.cache ?? DEFAULT_CACHE,
+    cache: price.name,
     perHour: options.perHour,
     assumptions,
     strategies: costs,
@@ -99,7 +106,7 @@ function describeSteps({ open, steps, recording }: SimulateOptions): readonly st
 interface Runs {
   readonly loaded: LoadedPrompt
   readonly runs: readonly (readonly SimulationStep[])[]
-  readonly cache: NonNullable<SimulationOptions['cache']>
+  readonly price: Price
   readonly perHour: number | undefined
 }
 
@@ -107,30 +114,44 @@ const NO_COST = { requests: 0, restarts: 0, inputTokens: 0, outputTokens: 0, bil
 
 async function simulateRuns(
   strategy: StrategyName | 'everything-in-full',
-  { loaded, runs, cache, perHour }: Runs,
+  { loaded, runs, price, perHour }: Runs,
 ): Promise<SimulatedCost> {
   const { bound, library, telemetry } = loaded
   const sum = { strategy, ...NO_COST, perHourTokens: 0, problem: undefined }
+  const terms: CacheOptions = { cache: price.cache, ...dropUndefined({ outputRate: price.outputRate }) }
+  const costs = { cold: 0, warm: 0, ...(perHour !== undefined && { perHour: 0 }) }
   let assumptions: readonly string[] = []
   try {
     for (const steps of runs) {
       const chosen = strategy === 'everything-in-full' ? strategy : createStrategy(strategy, library)
-      const cost = await telemetry.simulate({ prompt: bound, steps }, { strategy: chosen, cache })
-      const busy = perHour === undefined ? cost : cost.bill({ cache, cacheStart: { perHour } })
+      const cost = await telemetry.simulate({ prompt: bound, steps }, { strategy: chosen, ...terms })
+      const warm = cost.bill({ ...terms, cacheStart: 'warm' })
+      const busy = perHour === undefined ? cost : cost.bill({ ...terms, cacheStart: { perHour } })
       sum.requests += cost.requests.length
       sum.restarts += cost.restarts
       sum.inputTokens += cost.inputTokens
       sum.outputTokens += cost.outputTokens
       sum.billedTokens += cost.billedTokens
-      sum.warmTokens += cost.bill({ cache, cacheStart: 'warm' }).billedTokens
+      sum.warmTokens += warm.billedTokens
       sum.perHourTokens += busy.billedTokens
+      costs.cold += cost.cost
+      costs.warm += warm.cost
+      if (costs.perHour !== undefined) costs.perHour += busy.cost
       // What the table shows anyway is left out.
-      assumptions = busy.assumptions.slice(0, -1).filter((each) => !each.startsWith('No run finds'))
+      const stated = price.usdPerMillion === undefined ? busy.assumptions.slice(0, -1) : busy.assumptions
+      assumptions = stated.filter((each) => !each.startsWith('No run finds'))
     }
-    return { ...sum, assumptions, perHourTokens: perHour === undefined ? undefined : sum.perHourTokens }
+    const isBusy = perHour !== undefined
+    return { ...sum, usd: priceCosts(costs, price), assumptions, perHourTokens: isBusy ? sum.perHourTokens : undefined }
   } catch (error) {
-    return { strategy, ...NO_COST, assumptions, perHourTokens: undefined, problem: (error as Error).message }
+    const problem = (error as Error).message
+    return { strategy, ...NO_COST, assumptions, perHourTokens: undefined, usd: undefined, problem }
   }
+}
+
+function priceCosts(costs: Costs, price: Price): Costs | undefined {
+  if (price.usdPerMillion === undefined) return undefined
+  return Object.fromEntries(Object.entries(costs).map(([name, cost]) => [name, toUsd(cost, price)])) as unknown as Costs
 }
 
 /** The assumed length of an unknown answer, in tokens. It does not change which strategy is cheapest. */
@@ -200,24 +221,24 @@ function formatCosts(
 ): string {
   const style = createStyler(stdout, env)
   const computed = strategies.filter(({ problem }) => problem === undefined)
-  const getBilled = ({ warmTokens, perHourTokens = warmTokens }: SimulatedCost): number => perHourTokens
-  const largest = Math.max(1, ...computed.map(getBilled))
+  const getBilled = ({ warmTokens, perHourTokens, usd }: SimulatedCost): number =>
+    usd?.perHour ?? usd?.warm ?? perHourTokens ?? warmTokens
+  const largest = Math.max(...computed.map(getBilled)) || 1
+  const hasUsd = computed.some(({ usd }) => usd !== undefined)
   const head = [
     'strategy',
     'requests',
     'restarts',
     'input',
     'output',
-    'billed cold',
+    hasUsd ? 'dollars cold' : 'billed cold',
     'warm',
     ...(perHour === undefined ? [] : [`${perHour} an hour`]),
   ]
   const rows = computed.map((cost) => {
-    const { strategy, requests, restarts, inputTokens, outputTokens, billedTokens, warmTokens, perHourTokens } = cost
-    const billed = [billedTokens, warmTokens, ...(perHourTokens === undefined ? [] : [perHourTokens])]
-    const figures = [requests, restarts, inputTokens, outputTokens, ...billed].map((figure, i) =>
-      formatNumber(Math.round(figure)).padStart(head[i + 1]?.length ?? 0),
-    )
+    const { strategy, requests, restarts, inputTokens, outputTokens } = cost
+    const counts = [requests, restarts, inputTokens, outputTokens].map(formatNumber)
+    const figures = [...counts, ...formatBilled(cost)].map((figure, i) => figure.padStart(head[i + 1]?.length ?? 0))
     return [strategy, ...figures, formatBar(getBilled(cost) / largest, 12)]
   })
   const title = style('bold', `${toLine(prompt)}: ${formatCount(runs, 'run')}`)
@@ -234,14 +255,23 @@ function formatCosts(
   return `${[title, about, ...table].join('\n')}\n${below}`
 }
 
+/** What a cost is billed cold, warm and at the traffic: in dollars if there are prices, otherwise in tokens of input. */
+function formatBilled({ billedTokens, warmTokens, perHourTokens, usd }: SimulatedCost): readonly string[] {
+  if (usd) return Object.values(usd).map(formatUsd)
+  return [billedTokens, warmTokens, perHourTokens]
+    .filter((tokens) => tokens !== undefined)
+    .map((tokens) => formatNumber(Math.round(tokens)))
+}
+
 /** A cost in lines, for a terminal that is too narrow for a table. */
 function describeCost(cost: SimulatedCost): readonly string[] {
-  const { strategy, requests, restarts, inputTokens, outputTokens, billedTokens, warmTokens, perHourTokens } = cost
-  const busy = perHourTokens === undefined ? '' : `, ${formatNumber(Math.round(perHourTokens))} at this traffic`
+  const { strategy, requests, restarts, inputTokens, outputTokens } = cost
+  const [cold = '', warm = '', atTraffic] = formatBilled(cost)
+  const busy = atTraffic === undefined ? '' : `, ${atTraffic} at this traffic`
   return [
     strategy,
     `  ${formatCount(requests, 'request')}, ${formatCount(restarts, 'restart')}`,
     `  ${formatCount(inputTokens, 'input token')}, ${formatCount(outputTokens, 'output token')}`,
-    `  billed: ${formatNumber(Math.round(billedTokens))} cold, ${formatNumber(Math.round(warmTokens))} warm${busy}`,
+    `  billed: ${cold} cold, ${warm} warm${busy}`,
   ]
 }

@@ -8,15 +8,12 @@ import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { createProgress } from '../support/progress.ts'
 import { formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
-import { findCache } from './cache-option.ts'
+import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { readRuns } from './runs.ts'
 
-export interface TuneOptions extends ValueOptions {
+export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly prompt?: string
-  readonly cache?: 'none' | 'anthropic' | 'openai'
-  readonly model?: string
-  readonly perHour?: number
   readonly minRuns?: number
   readonly root?: string
   readonly tag?: string
@@ -29,6 +26,8 @@ const DEFAULT_ROOT = 'prompts'
 const DEFAULT_TAG = 'tuned'
 
 interface Outcome extends Tuned {
+  /** Dollars are there if the user gave prices. */
+  readonly costs: readonly (Tuned['costs'][number] & { readonly usd: number | undefined })[]
   /** What changes, by path. */
   readonly changes: Readonly<Record<string, Visibility>>
   /** The file with the overrides, or null if nothing was written. */
@@ -40,20 +39,23 @@ export async function tuneFrom(file: string, options: TuneOptions, surroundings:
   if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
   const loaded = await loadPrompt(options.prompt, options)
   const runs = await findRuns(file, loaded)
-  const price: CacheOptions = {
-    cache: findCache(options),
+  const price = await readPrice(options)
+  const terms: CacheOptions = {
+    cache: price.cache,
     cacheStart: { perHour: options.perHour ?? DEFAULT_PER_HOUR },
+    ...dropUndefined({ outputRate: price.outputRate }),
   }
   const tuned = await createProgress(surroundings, {}).during(
     () => `Simulating ${runs.length} runs`,
-    () => loaded.telemetry.tune(runs, { ...price, ...dropUndefined({ minRuns: options.minRuns }) }),
+    () => loaded.telemetry.tune(runs, { ...terms, ...dropUndefined({ minRuns: options.minRuns }) }),
   )
   const changes = findChanges(tuned, loaded)
   const isNews = Object.keys(changes).length > 0 && options.dryRun !== true
   const written = isNews ? await writeChanges(changes, loaded, options) : null
-  const outcome: Outcome = { ...tuned, changes, written }
+  const costs = tuned.costs.map((way) => ({ ...way, usd: toUsd(way.cost, price) }))
+  const outcome: Outcome = { ...tuned, costs, changes, written }
   const { stdout } = surroundings
-  stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : formatOutcome(outcome, surroundings))
+  stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : formatOutcome(outcome, price, surroundings))
   return EXIT.done
 }
 
@@ -88,22 +90,29 @@ async function writeChanges(
   return join(root, bound.prompt.ns, bound.prompt.key, `${tag}.json`)
 }
 
-function formatOutcome(outcome: Outcome, { stdout }: Surroundings): string {
+function formatOutcome(outcome: Outcome, price: Price, { stdout }: Surroundings): string {
   const { runs, costs, changes, written, name } = outcome
-  const rows = costs.map((way) => [way.name === name ? `* ${way.name}` : `  ${way.name}`, formatNumber(way.cost)])
-  const table = formatTable([['  way', 'tokens a run'], ...rows], stdout.columns)
+  const rows = costs.map((way) => [
+    way.name === name ? `* ${way.name}` : `  ${way.name}`,
+    formatNumber(way.cost),
+    way.usd === undefined ? '' : formatUsd(way.usd),
+  ])
+  const head = ['  way', 'tokens a run', price.usdPerMillion === undefined ? '' : 'dollars']
+  const table = formatTable([head, ...rows], stdout.columns)
   const lines = Object.entries(changes).map(([path, how]) => `  ${toLine(path)}: ${how === 'full' ? 'open' : 'folded'}`)
-  const below = [describeSaving(outcome), ...describeWritten(written, lines.length > 0), ...outcome.assumptions]
+  const below = [describeSaving(outcome, price), ...describeWritten(written, lines.length > 0), ...outcome.assumptions]
   const title = `${runs} ${runs === 1 ? 'run' : 'runs'}. What each way to fold costs:`
   return `${[title, ...table, ...lines].join('\n')}\n${below.map((each) => formatSentences([each], stdout)).join('')}`
 }
 
-function describeSaving({ name, saved, ahead }: Outcome): string {
+function describeSaving({ name, saved, ahead }: Outcome, price: Price): string {
   if (name === 'as it is')
     return 'Nothing to change: no other way certainly costs less on runs it was not computed from.'
   const { mean, low, high, share } = saved
   const open = ahead ? ' Pass open: bySearch() to runAgent.' : ''
-  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${open}`
+  const usd = toUsd(mean, price)
+  const dollars = usd === undefined ? '' : `, ${formatUsd(usd)}`
+  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run${dollars} (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${open}`
 }
 
 function describeWritten(written: string | null, hasChanges: boolean): readonly string[] {

@@ -1,7 +1,8 @@
 import { learnCore, type CatalogRecording } from 'foldout/catalog'
 import { estimatedTokens, type BoundPrompt, type RenderedPrompt } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
-import type { Advice } from 'foldout/telemetry'
+import type { Advice, AdvicePrice } from 'foldout/telemetry'
+import { dropUndefined } from '../../shared/fields.ts'
 import type { ClientStore } from '../clients/store.ts'
 import type { InspectorSource } from '../inspector.ts'
 import type { AdviceItem, AdviceView, CoreView, TokenTotals } from '../protocol/protocol.ts'
@@ -16,6 +17,8 @@ export interface AdvisedPrompt {
 export interface AdviceParts {
   readonly runs: RunStore
   readonly prompt?: AdvisedPrompt | undefined
+  /** What runs are billed at. */
+  readonly price?: AdvicePrice | undefined
   /** What clients did with a catalog. */
   readonly getUse?: (() => Promise<CatalogRecording>) | undefined
   /** Says when they have done something more. */
@@ -23,7 +26,7 @@ export interface AdviceParts {
 }
 
 /** The advice view: what recorded use says about a prompt and about a catalog. */
-export function createAdviceSource({ runs, prompt, getUse, clients }: AdviceParts): InspectorSource {
+export function createAdviceSource({ runs, prompt, price, getUse, clients }: AdviceParts): InspectorSource {
   return {
     view: 'advice',
     subscribe(listener) {
@@ -38,7 +41,7 @@ export function createAdviceSource({ runs, prompt, getUse, clients }: AdvicePart
         hasPrompt: prompt !== undefined,
         promptRuns: prompt ? countRuns(runs, prompt) : 0,
         minRuns: MIN_RUNS,
-        items: prompt ? advise(runs, prompt) : [],
+        items: prompt ? advise(runs, prompt, price) : [],
         core: getUse ? describeCore(await getUse()) : null,
       }),
     },
@@ -57,6 +60,7 @@ function countRuns(runs: RunStore, { bound }: AdvisedPrompt): number {
 function advise(
   runs: RunStore,
   { bound, telemetry: { advise: adviseOn, createRecorder } }: AdvisedPrompt,
+  price: AdvicePrice | undefined,
 ): readonly AdviceItem[] {
   const recordings = runs.runs.map((run) => {
     const recorder = createRecorder({ prompt: bound })
@@ -66,7 +70,7 @@ function advise(
     return recorder.recording()
   })
   const before = bound.render()
-  return adviseOn(recordings, { prompt: bound, minRuns: MIN_RUNS }).map((advice) => {
+  return adviseOn(recordings, { prompt: bound, minRuns: MIN_RUNS, ...dropUndefined({ price }) }).map((advice) => {
     const { type, path, tool, runs: based, used, saved, message } = advice
     const after = applyAdvice(bound, before, advice)
     return {

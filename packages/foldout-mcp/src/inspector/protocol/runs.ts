@@ -17,6 +17,10 @@ export interface RunSummary {
   readonly openings: number
   readonly restarts: number
   readonly usage: TokenUsage
+  /** What it cost in dollars at the user's prices; undefined if there are none. */
+  readonly usd: number | undefined
+  /** What the provider says it cost in dollars; undefined if it does not. */
+  readonly reportedUsd: number | undefined
   /** The largest context of a request. */
   readonly peak: number
 }

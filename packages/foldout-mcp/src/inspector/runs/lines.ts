@@ -8,9 +8,9 @@ const usage = object({
   outputTokens: number,
   cachedInputTokens: v.optional(number, 0),
   cacheWriteTokens: v.optional(number, 0),
-  cacheWriteTokens1h: v.optional(number),
-  reasoningTokens: v.optional(number),
-  costUsd: v.optional(number),
+  cacheWriteTokens1h: v.exactOptional(number),
+  reasoningTokens: v.exactOptional(number),
+  costUsd: v.exactOptional(number),
 })
 const tokens = object({ total: number, text: number, tools: number })
 const names = list(string)

@@ -1,4 +1,6 @@
 import { estimatedTokens } from 'foldout'
+import { addUsage, NO_USAGE as NOTHING_BILLED, type Usage } from 'foldout/adapter'
+import { priceUsage, type UsageRates } from 'foldout/telemetry'
 import type { ChartPoint, RunMessage, RunOpening, RunStatus, RunSummary, TokenUsage } from '../protocol/protocol.ts'
 import type { RunEvent } from './lines.ts'
 
@@ -55,13 +57,16 @@ export class RunModel {
   #unsaid: string | undefined
   #restarts = 0
   #usage: TokenUsage = NO_USAGE
+  #billed: Usage = NOTHING_BILLED
+  readonly #rates: UsageRates | undefined
   #render: EventOf<'prompt/rendered'> | undefined
   #opened = 0
   #conversation = 0
   #output = ''
 
-  constructor(id: string, at: number) {
+  constructor(id: string, at: number, rates?: UsageRates) {
     this.id = id
+    this.#rates = rates
     this.startedAt = at
     this.#endedAt = at
   }
@@ -88,6 +93,8 @@ export class RunModel {
       openings: this.openings.length,
       restarts: this.#restarts,
       usage: this.#usage,
+      usd: this.#rates && priceUsage(this.#billed, this.#rates),
+      reportedUsd: this.#billed.costUsd,
       peak: this.requests.reduce((most, request) => Math.max(most, getContext(request)), 0),
     }
   }
@@ -114,10 +121,9 @@ export class RunModel {
         return this.#send(event)
       case 'reply/received':
         return this.#receive(at, event)
-      case 'reply/lost': {
-        const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = event.usage
-        return this.#count({ input, output, cached })
-      }
+      case 'reply/lost':
+        this.#count(event.usage)
+        return undefined
       case 'tool/invoked':
         return this.#invoke(event)
       case 'tools/injected':
@@ -195,11 +201,10 @@ export class RunModel {
   }
 
   #receive(at: number, { message, usage }: EventOf<'reply/received'>): void {
-    const used = { input: usage.inputTokens, output: usage.outputTokens, cached: usage.cachedInputTokens }
     const before = this.requests.at(-2)?.usage
     const request = this.requests.at(-1)
+    const used = this.#count(usage)
     if (request) request.usage = used
-    this.#count(used)
     // After a cache hit, the next request is expected to hit at least as much.
     if (before && before.cached > 0 && used.cached < before.cached)
       this.#step(at, { type: 'cache/missed', lost: before.cached - used.cached })
@@ -207,12 +212,10 @@ export class RunModel {
     if (message.toolCalls.length === 0) this.#output = message.text
   }
 
-  #count(used: TokenUsage): void {
-    this.#usage = {
-      input: this.#usage.input + used.input,
-      output: this.#usage.output + used.output,
-      cached: this.#usage.cached + used.cached,
-    }
+  #count(usage: EventOf<'reply/received'>['usage']): TokenUsage {
+    this.#billed = addUsage(this.#billed, usage)
+    this.#usage = toTokens(this.#billed)
+    return toTokens(usage)
   }
 
   #openAhead({ keys, rule, place, tools, tokens }: EventOf<'sections/opened'>): void {
@@ -239,6 +242,12 @@ export class RunModel {
     if (answer === 'in-place') this.#opened += estimatedTokens.count(message)
   }
 }
+
+const toTokens = ({ inputTokens, outputTokens, cachedInputTokens }: Usage): TokenUsage => ({
+  input: inputTokens,
+  output: outputTokens,
+  cached: cachedInputTokens,
+})
 
 /** Whether a message is part of the conversation that an adapter sends. */
 function isSaid({ role }: ModelMessage): boolean {

@@ -119,6 +119,20 @@ describe('R59 recorded runs', () => {
     ])
   })
 
+  it('R77 have their price at the rates of the user, lost replies included, beside what the provider reported', () => {
+    const usage = { inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 600, cacheWriteTokens: 300 }
+    const events: readonly RunEvent[] = [
+      { type: 'reply/lost', usage },
+      { type: 'reply/received', message: { text: '', toolCalls: [] }, usage: { ...usage, costUsd: 0.25 } },
+    ]
+    const priced = new RunModel('a', 0, { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 })
+    const plain = new RunModel('b', 0)
+    for (const event of events) for (const run of [priced, plain]) run.add(1, event)
+    expect(priced.summary.usd).toBeCloseTo((2 * (100 * 3 + 600 * 0.3 + 300 * 3.75 + 100 * 15)) / 1e6, 12)
+    expect(priced.summary).toMatchObject({ reportedUsd: 0.25, usage: { input: 2_000, output: 200, cached: 1_200 } })
+    expect(plain.summary).toMatchObject({ usd: undefined, reportedUsd: 0.25 })
+  })
+
   it('say why a tool was not offered', async () => {
     const { run } = await readRun()
     expect(explainOffer(run, 1, 'refund_order')).toEqual({

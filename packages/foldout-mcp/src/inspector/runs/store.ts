@@ -1,3 +1,4 @@
+import type { UsageRates } from 'foldout/telemetry'
 import { MAX_RUN_EVENTS } from './limits.ts'
 import { createLineReader, followFile } from './line-reader.ts'
 import { readLine, type StoredEvent } from './lines.ts'
@@ -20,7 +21,7 @@ export interface RunStore {
   close(): void
 }
 
-export function createRunStore(): RunStore {
+export function createRunStore(rates?: UsageRates): RunStore {
   const runs = new Map<string, RunModel>()
   const listeners = new Set<() => void>()
   const watched: (() => void)[] = []
@@ -29,7 +30,7 @@ export function createRunStore(): RunStore {
   let made = 0
 
   const take = ({ run, at, event }: StoredEvent): void => {
-    const model = runs.get(run) ?? new RunModel(run, at)
+    const model = runs.get(run) ?? new RunModel(run, at, rates)
     runs.set(run, model)
     model.add(at, event)
     kept++

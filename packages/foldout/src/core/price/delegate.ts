@@ -6,7 +6,7 @@ import { USUAL_CACHE, type PromptCache } from './prompt-cache.ts'
  * @example
  * ```ts
  * const use: SectionUse = { context: 60_000, section: 4_000, requests: 3, results: 2_400, later: 10 }
- * compareDelegating(use) // => { opening: 46400, asking: 12135 }
+ * compareDelegating(use) // => { opening: 33840, asking: 10123 }
  * ```
  */
 export interface SectionUse {

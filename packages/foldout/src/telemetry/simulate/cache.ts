@@ -126,6 +126,15 @@ function describeCache(cache: PromptCache, start: CacheOptions['cacheStart'], sh
   ]
 }
 
+/** The cache of some options, in words that follow "billed". */
+export function describeCacheTerms(options: CacheOptions): string {
+  const cache = getCache(options)
+  if (cache === NO_CACHE) return 'without a prompt cache'
+  const { cacheStart = 'cold' } = options
+  const start = typeof cacheStart === 'object' ? `${cacheStart.perHour} conversations an hour` : `a ${cacheStart} start`
+  return `with a prompt cache (${start}; reads at ${cache.read}, writes at ${cache.write})`
+}
+
 function describeStart(cache: PromptCache, start: CacheOptions['cacheStart'], share: number): string {
   if (typeof start === 'object') {
     const alike = start.perHour * share
