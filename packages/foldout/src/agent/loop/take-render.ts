@@ -106,8 +106,8 @@ export function findAddedTools(core: Pick<RunCore, 'journal' | 'offer' | 'toolbo
   return { added, current: [...added.values()].filter(({ name }) => current.has(name)), missing: [...missing] }
 }
 
-function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: RenderedPrompt): void {
-  const event = describeRendered(rendered, [...toolbox.offered])
+function tellRendered({ session, journal, toolbox, tell, offer }: RunCore, rendered: RenderedPrompt): void {
+  const event = describeRendered(rendered, [...toolbox.offered], offer.system)
   const { tools, full, summarized } = event
   session.dispatch(promptRendered({ tools, full, summarized }))
   tell(event)
