@@ -349,11 +349,10 @@ export const approvalAnswered = defineEvent<ApprovalDecision>()('approval/answer
  */
 export type AgentEvent<Output = unknown> =
   | Exclude<ModelEvent, { readonly type: 'text/delta' | 'reasoning/delta' | 'request/sent' }>
-  /** `context` says roughly what the tokens of the request are for; missing in other people's loops. */
   | (Extract<ModelEvent, { readonly type: 'request/sent' }> & { readonly context?: ContextParts })
   /**
    * `reply` counts the model's replies since the last user input. Text of different replies does not belong together: one
-   * may be a remark before a call, or an answer that the model has to fix.
+   * may be a remark before a call, or an answer to fix.
    */
   | { readonly type: 'text/delta' | 'reasoning/delta'; readonly text: string; readonly reply: number }
   /** A prompt's output, as far as the model has written it. It is not checked, and each one replaces the one before. */
