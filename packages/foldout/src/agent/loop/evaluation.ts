@@ -23,7 +23,7 @@ import { agentRun } from '../state/run-state.ts'
 import type { ContextParts } from '../refold/context-count.ts'
 import type { Refold } from '../refold/refold.ts'
 import type { RunSignal } from './session/run-signal.ts'
-import { findAddedTools } from './take-render.ts'
+import { findAddedTools, mayAddTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
 
 /**
@@ -108,6 +108,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
     tools: offer.tools,
     addedTools,
     messages,
+    mayAddTools: mayAddTools(parts),
     output: rendered.output,
     signal: signal.signal,
     async beforeRequest() {

@@ -81,13 +81,20 @@ function decide(renderer: Renderer, slots: readonly Slot[], { session, ...price 
     const folded = renderer.summaryTokens(slot, { context, asked: NOTHING_ASKED })
     // Opening what is inside opens it too.
     const requests = slot.children.length > 0 ? 0 : 1
-    return { need: slot.section.need ?? DEFAULT_NEED, full: countSubtree(slot, frame, renderer), folded, requests }
+    const need = slot.section.need ?? DEFAULT_NEED
+    return { need, full: countSubtree(slot, frame, renderer), folded, requests, hasTools: slot.toolsBelow }
   })
   const outermost = new Set(shown.map(({ path }) => path))
   const inside = shown.map(({ path }) => getAncestors(path).some((each) => outermost.has(each)))
   const whole = countRange(frame, renderer, 0, renderer.options.registry.slots.length)
   const base = whole - costs.reduce((sum, { full }, at) => sum + (inside[at] ? 0 : full), 0)
-  const choice = chooseFolds(costs, { ...price, base, tool: TOOL_TOKENS })
+  const hasTools = renderer.options.registry.slots.some(
+    ({ index, path, section }) =>
+      section.visibility === 'full' &&
+      frame.nodes(index, index + 1).some(({ tools }) => tools.length > 0) &&
+      ![path, ...getAncestors(path)].some((each) => outermost.has(each)),
+  )
+  const choice = chooseFolds(costs, { ...price, base, hasTools, tool: TOOL_TOKENS })
   const folds = shown.filter((_, at) => choice.folded.has(at))
   return {
     asked: Object.freeze(Object.fromEntries(folds.map(({ path }) => [path, 'summary' as const]))),

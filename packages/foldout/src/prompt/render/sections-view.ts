@@ -1,10 +1,10 @@
-import { deferPattern } from '../../core/defer-pattern.ts'
 import { askSectionTool } from '../../disclosure/ask-tool.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
 import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
 import { getSessionIdentity } from '../../session/live-session.ts'
 import { getVisibilityMap, visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
 import { Asked, NOTHING_ASKED } from './asked.ts'
@@ -12,10 +12,12 @@ import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
 import { fitContents } from './contents.ts'
 import { joinTexts, type Frame } from './frame.ts'
+import type { LoadContext } from '../definition/section.ts'
+import { findPathsByName, trimName } from '../definition/section-names.ts'
 import type { RenderedNode } from './node.ts'
-import { getSlot, type Registry, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
+import { getSlot, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
-import { listSectionTexts } from './section-texts.ts'
+import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
@@ -214,8 +216,10 @@ export class SectionsView implements DisclosureView {
     return this.#slots().filter(({ index }) => this.frame.shown[index] === shown)
   }
 
-  /** Whether a section is folded that can be opened. */
+  /** Whether a section is folded that can be opened, or has files that can be read. */
   get canOpen(): boolean {
+    const { withFiles } = this.renderer.options.registry
+    if (withFiles.some(({ index }) => this.frame.at(index) === OPEN)) return true
     if (!this.frame.isFolded) return false
     const asked = this.#findAsked()
     return (
@@ -279,8 +283,7 @@ export class SectionsView implements DisclosureView {
     const { registry } = this.renderer.options
     const path = [key, trimName(key)].find((each) => registry.byPath.has(each))
     if (path !== undefined) return [path]
-    const found = getSectionNames(registry).get(normalizeName(key)) ?? []
-    return found.filter((each) => this.state(each) !== undefined)
+    return findPathsByName(registry, key).filter((each) => this.state(each) !== undefined)
   }
 
   findTool(name: string): AnyTool | undefined {
@@ -299,6 +302,14 @@ export class SectionsView implements DisclosureView {
       .slice(slot.index, slot.end)
       .filter(({ index }) => this.frame.at(index) === OPEN)
       .flatMap((open) => this.renderer.writer.getTools(open))
+  }
+
+  load(paths: readonly string[], context: LoadContext): Promise<boolean> | false {
+    return loadSections(this.renderer.options.registry.byPath, paths, context)
+  }
+
+  readFile(path: string): Promise<ToolResult | undefined> {
+    return readSectionFile(this.renderer.options.registry.withFiles, this, path)
   }
 
   hasTools(path: string): boolean {
@@ -363,36 +374,4 @@ export class SectionsView implements DisclosureView {
   #slots(): readonly Slot[] {
     return this.renderer.options.registry.slots
   }
-}
-
-const sectionNames = new WeakMap<Registry, ReadonlyMap<string, readonly string[]>>()
-
-/** Maps the other names a model may use for a section (its number, its title, or both) to its path. */
-function getSectionNames(registry: Registry): ReadonlyMap<string, readonly string[]> {
-  const known = sectionNames.get(registry)
-  if (known) return known
-  const names = new Map<string, string[]>()
-  for (const { path, number, section } of registry.slots) {
-    for (const name of [number, section.title, `${number} ${section.title}`].map(normalizeName)) {
-      const paths = names.get(name)
-      if (paths) paths.push(path)
-      else names.set(name, [path])
-    }
-  }
-  sectionNames.set(registry, names)
-  return names
-}
-
-const LONGEST_NAME = 1000
-
-// What models write around a name: heading marks, quotes, brackets, the end of a sentence.
-const getEdges = deferPattern(String.raw`^[\s#"'\u0060\p{Pi}\p{Pf}<(\[{*]+|[\s"'\u0060\p{Pi}\p{Pf}>)\]}*.:,;]+$`, 'gu')
-
-/** Removes marks and blanks around a name, and composes its letters. */
-function trimName(name: string): string {
-  return name.slice(0, LONGEST_NAME).normalize('NFC').replace(getEdges(), '')
-}
-
-function normalizeName(name: string): string {
-  return trimName(name).toLowerCase()
 }
