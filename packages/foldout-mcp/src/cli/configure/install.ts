@@ -119,7 +119,8 @@ export function listInstallable(options: InstallOptions, surroundings: Surroundi
   const { scope, where } = locate(options, findProject(options.project), surroundings)
   const found = CLIENTS.flatMap((client) => {
     const file = listOwnFiles(client, scope, where).find((one) => existsSync(one))
-    return file === undefined ? [] : [{ name: client.name, title: client.title, file }]
+    if (file === undefined) return []
+    return [{ name: client.name, title: client.title, file }]
   })
   if (options.json) {
     surroundings.stdout.write(toJson({ error: { message: NO_CLIENT, exitCode: EXIT.usage }, clients: found }))
@@ -143,7 +144,8 @@ const NO_CLIENT = 'Name the client to install the gateway in.'
 /** Formats the option that makes another command use the same project. */
 function formatProject({ project }: InstallOptions): string {
   if (project === undefined) return ''
-  return typeof project === 'string' ? ` --project ${quoteWord(project)}` : ' --project'
+  if (typeof project === 'string') return ` --project ${quoteWord(project)}`
+  return ' --project'
 }
 
 /** A link creates no files. */
@@ -154,7 +156,8 @@ function describeMissing(config: string): string {
 /** A gateway without servers would look broken. A configuration that is code, or damaged, is not checked. */
 async function describeEmpty(config: string): Promise<string | undefined> {
   const servers = await ignore(readConfigServers(config), 'a configuration that is code, or damaged, is not checked')
-  return servers?.size === 0 ? 'It has no servers yet. To import those of your clients: foldout import' : undefined
+  if (servers?.size === 0) return 'It has no servers yet. To import those of your clients: foldout import'
+  return undefined
 }
 
 /** `foldout uninstall <client>`. Returns the exit code. */

@@ -106,7 +106,8 @@ export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: St
   const isColored = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   return (style, text) => {
     const [on, off] = STYLES[style]
-    return isColored ? `\u001B[${on}m${text}\u001B[${off}m` : text
+    if (isColored) return `\u001B[${on}m${text}\u001B[${off}m`
+    return text
   }
 }
 
