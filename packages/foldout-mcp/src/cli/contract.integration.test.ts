@@ -107,6 +107,8 @@ const working: Readonly<Record<string, readonly string[]>> = {
   simulate: [`${DESK}#clerk`],
   completion: ['bash'],
 }
+/** Their exit codes are verdicts, in tests of their own. */
+const judging = ['compare', 'lint']
 const withoutJson = ['serve', 'record', 'inspect']
 
 /** A command line for each command that reads a file, with a missing file. */
@@ -128,6 +130,8 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   advise: [missing],
   tune: [missing, '--prompt', `${DESK}#clerk`],
   simulate: [missing],
+  lint: [missing],
+  compare: [missing, '--prompt', `${DESK}#clerk`],
 }
 
 const broken = join(folder, 'broken.json')
@@ -149,6 +153,7 @@ const withBrokenFile: Readonly<Record<string, readonly string[]>> = {
   advise: [broken],
   tune: [broken, '--prompt', `${DESK}#clerk`],
   simulate: [DESK, '--steps', broken],
+  lint: [`${DESK}#clerk`, '--summaries', broken],
 }
 
 /** The mistake is on standard error for people, and on standard output for programs. */
@@ -161,7 +166,7 @@ function expectJsonError({ code, stdout, stderr }: Written, message: string): vo
 
 describe('R58 every command', () => {
   it('is in the tables of this test', () => {
-    expect([...Object.keys(working), ...withoutJson].sort()).toEqual(names.toSorted())
+    expect([...Object.keys(working), ...withoutJson, ...judging].sort()).toEqual(names.toSorted())
   })
 
   it.each(names)('%s --help has examples, on standard output', async (name) => {
