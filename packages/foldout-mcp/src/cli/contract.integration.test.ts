@@ -15,6 +15,7 @@ import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
 const DESK = join(import.meta.dirname, 'prompts/desk.fixtures.ts')
+const COMPARED = `${join(import.meta.dirname, 'compare/desk.fixtures.ts')}#clerk`
 const TRAFFIC = '{"type":"start","version":1,"run":"a","at":"","foldout":"1"}\n'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-contract-')))
@@ -25,6 +26,7 @@ const remote = join(folder, 'remote.json')
 const traffic = join(folder, 'traffic.jsonl')
 const queries = join(folder, 'queries.jsonl')
 const runs = join(folder, 'runs.jsonl')
+const cases = join(folder, 'cases.jsonl')
 beforeAll(async () => {
   const tools = [{ name: 'refund_order', description: 'Give a customer the money back.' }]
   const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
@@ -38,6 +40,7 @@ beforeAll(async () => {
   const recorder = createFileRecorder(runs, { prompt: clerk })
   await runAgent(clerk, { adapter: scriptedAdapter([says('Done.')]), input: 'Go.', onEvent: recorder.onEvent })
   await recorder.saved()
+  writeFileSync(cases, '{"id": "1", "input": "Refund it.", "includes": "Done"}\n')
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
 afterAll(async () => {
@@ -105,10 +108,10 @@ const working: Readonly<Record<string, readonly string[]>> = {
   advise: [traffic],
   tune: [runs, '--prompt', `${DESK}#clerk`, '--dry-run'],
   simulate: [`${DESK}#clerk`],
+  lint: [`${DESK}#greeter`, '--values', '{"shop": "Glow"}'],
+  compare: ['plan', cases, '--prompt', COMPARED],
   completion: ['bash'],
 }
-/** Their exit codes are verdicts, in tests of their own. */
-const judging = ['compare', 'lint']
 const withoutJson = ['serve', 'record', 'inspect']
 
 /** A command line for each command that reads a file, with a missing file. */
@@ -130,8 +133,8 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   advise: [missing],
   tune: [missing, '--prompt', `${DESK}#clerk`],
   simulate: [missing],
-  lint: [missing],
-  compare: [missing, '--prompt', `${DESK}#clerk`],
+  lint: [`${DESK}#clerk`, '--summaries', missing],
+  compare: [missing, '--prompt', COMPARED],
 }
 
 const broken = join(folder, 'broken.json')
@@ -154,6 +157,7 @@ const withBrokenFile: Readonly<Record<string, readonly string[]>> = {
   tune: [broken, '--prompt', `${DESK}#clerk`],
   simulate: [DESK, '--steps', broken],
   lint: [`${DESK}#clerk`, '--summaries', broken],
+  compare: [broken, '--prompt', COMPARED],
 }
 
 /** The mistake is on standard error for people, and on standard output for programs. */
@@ -166,7 +170,7 @@ function expectJsonError({ code, stdout, stderr }: Written, message: string): vo
 
 describe('R58 every command', () => {
   it('is in the tables of this test', () => {
-    expect([...Object.keys(working), ...withoutJson, ...judging].sort()).toEqual(names.toSorted())
+    expect([...Object.keys(working), ...withoutJson].sort()).toEqual(names.toSorted())
   })
 
   it.each(names)('%s --help has examples, on standard output', async (name) => {
@@ -184,7 +188,11 @@ describe('R58 every command', () => {
       [name, ...(working[name] ?? []), '--no-such-option'].filter((arg) => arg !== '--'),
     )
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(`unknown option '--no-such-option'\n(Run foldout ${name} --help to see how to use it.)\n`)
+    // A command in another one names its own help.
+    const command = working[name]?.[0] === 'plan' ? `${name} plan` : name
+    expect(stderr).toContain(
+      `unknown option '--no-such-option'\n(Run foldout ${command} --help to see how to use it.)\n`,
+    )
   })
 
   it('refers to the help of the command with the mistake, or to the list of commands', async () => {
