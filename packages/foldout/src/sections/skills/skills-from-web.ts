@@ -37,8 +37,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
  *
  * @example
  * ```ts
- * const skills = await skillsFromWeb('https://docs.example.com')
- * const sections = await skillSections(skills)
+ * const readSite = async (site: string) => skillSections(await skillsFromWeb(site))
  * ```
  */
 export async function skillsFromWeb(site: string, options: SkillsFromWebOptions = {}): Promise<readonly Skill[]> {
