@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'approval-unknown'
   | 'approval-used'
   | 'catalog-recording-invalid'
+  | 'compare-file'
   | 'compare-invalid'
   | 'core-tool-unknown'
   | 'deadline-invalid'

@@ -138,6 +138,7 @@ function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
     description,
     // The catalog checks the arguments; it is more lenient than a schema, and its messages are more helpful.
     params: createUncheckedSchema(inputSchema),
+    findsTools: shelf.expose.searchTool === name,
     target(args) {
       const target = shelf.shown.target(name, args)
       if (!target) return undefined

@@ -97,7 +97,7 @@ class SkillShelf implements ServedSkills {
     if (!placed || !bytes) return undefined
     const manifest = `${placed.folder}${MANIFEST}`
     const entry = await this.#entries.get(manifest)
-    // A changed file gets a new digest in the next list.
+    // A file that has changed since is described again.
     if (isPlainObject(entry) && entry.resources !== 'dynamic') {
       const listed = entry.resources.find((file) => file.uri === uri)
       if (listed?.digest !== getDigest(bytes)) this.#entries.delete(manifest)

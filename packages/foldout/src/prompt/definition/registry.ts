@@ -98,6 +98,8 @@ export interface Registry {
   readonly inferred: ReadonlyMap<string, Slot>
   /** Whether several sections share a tool. */
   readonly sharesTools: boolean
+  /** Whether a section offers tools on demand. */
+  readonly hasToolsOnDemand: boolean
 }
 
 /** Selects the slots with something special. */
@@ -218,6 +220,7 @@ export function createRegistry(
     folds: new WeakMap(),
     inferred,
     sharesTools: isSharing(slots, tools.size),
+    hasToolsOnDemand: slots.some(({ section }) => section.toolsOnDemand !== undefined),
   }
 }
 

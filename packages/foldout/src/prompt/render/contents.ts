@@ -30,7 +30,7 @@ export function fitContents(given: Frame, renderer: Renderer): Frame {
   if (hint === undefined) return given
   const frame = showLists(given, renderer, hint)
   if (!isLarge) return frame
-  const branches = findBranches(frame, registry.slots, (slot) => renderer.isAsked(slot))
+  const branches = findBranches(frame, registry.slots, (slot) => renderer.writer.isAsked(slot))
   const context: ListContext = { frame, hint, counter }
   let total = branches.reduce((sum, branch) => sum + computeCost(branch, 0, context), 0)
   if (total <= MAX_CONTENTS_TOKENS) return frame

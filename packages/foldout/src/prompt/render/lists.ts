@@ -38,7 +38,7 @@ function findLists(frame: Frame, renderer: Renderer): readonly List[] {
   const { listed, slots } = renderer.options.registry
   const byParent = new Map<number, Slot[]>()
   for (const slot of listed) {
-    if (frame.at(slot.index) !== FOLDED || renderer.isAsked(slot)) continue
+    if (frame.at(slot.index) !== FOLDED || renderer.writer.isAsked(slot)) continue
     const siblings = byParent.get(slot.parent)
     if (siblings) siblings.push(slot)
     else byParent.set(slot.parent, [slot])
@@ -74,7 +74,7 @@ function describeList({ parent, slots, most }: List, renderer: Renderer): string
 
 function describeSlot(slot: Slot, renderer: Renderer): Line {
   const { path, section } = slot
-  const summary = toLine(renderer.getSummary(slot) ?? '')
+  const summary = toLine(renderer.writer.getSummary(slot) ?? '')
   if (section.title === section.key) return { start: `- ${path}: `, summary }
   return { start: `- ${path} (${toLine(section.title)}): `, summary }
 }

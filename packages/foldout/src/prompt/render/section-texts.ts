@@ -45,7 +45,7 @@ class SlotText implements SectionText {
   }
 
   get summary(): string | undefined {
-    return this.#view.renderer.describeSummary(this.#slot)?.literals.join(' ')
+    return this.#view.renderer.writer.describeSummary(this.#slot)?.literals.join(' ')
   }
 
   get body(): string {
@@ -53,11 +53,11 @@ class SlotText implements SectionText {
   }
 
   get tools(): readonly AnyTool[] {
-    return this.#view.renderer.getTools(this.#slot)
+    return this.#view.renderer.writer.getTools(this.#slot)
   }
 
   #read(): string {
-    const body = this.#view.renderer.getBody(this.#slot)
+    const body = this.#view.renderer.writer.getBody(this.#slot)
     if (typeof body !== 'function') return body.literals.join(' ')
     try {
       const node = this.#view.allOpen().node(this.#slot.index)

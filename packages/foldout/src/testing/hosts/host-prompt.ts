@@ -1,3 +1,5 @@
+import type { AgentEvent } from '../../agent/events.ts'
+import type { HostOptions } from '../../agent/hosts/core/contract.ts'
 import { createCatalog } from '../../catalog/live/catalog.ts'
 import { hybrid } from '../../catalog/exposures/hybrid.ts'
 import { fromJsonSchema } from '../../core/schema/schema.ts'
@@ -10,6 +12,7 @@ import { skillSections } from '../../sections/skills/skill-sections.ts'
 import { visibility } from '../../session/visibility.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
+import type { HostAgent, SeenRequest } from './host-driver.ts'
 
 /** What the prompt of the suite's desk did. */
 export interface Desk {
@@ -20,6 +23,20 @@ export interface Desk {
   bindSkills(): Promise<BoundPrompt>
   /** The calls that ran. */
   readonly done: string[]
+}
+
+export interface Stage extends Desk {
+  /** Everything that the model has received. */
+  readonly requests: SeenRequest[]
+  readonly events: AgentEvent[]
+  /** Creates an agent; the replies continue where the last agent's stopped. */
+  create(saved?: unknown): Promise<HostAgent>
+}
+
+export interface StageOptions {
+  readonly isRestarting?: boolean
+  readonly hasSkills?: boolean
+  readonly options?: HostOptions
 }
 
 const SKILL: Skill = {
