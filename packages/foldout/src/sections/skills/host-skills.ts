@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isPlainObject } from '../../core/json/json.ts'
+import { ignore } from '../../core/promises.ts'
 import { createHostFilesystem } from '../../files/host-filesystem.ts'
 import type { TrustSkill } from './read-skills.ts'
 import type { SkillRoot, SkillScope } from './skill.ts'
@@ -78,7 +79,7 @@ export function createSkillTrust(file: string, ask: TrustSkill): TrustSkill {
     if (Object.hasOwn(await readTrusted(file), question.digest)) return true
     if (!(await ask(question))) return false
     const written = writing.then(() => remember(question.digest, question.name))
-    writing = written.catch(() => undefined)
+    writing = ignore(written, 'the answer below fails as well')
     await written
     return true
   }
