@@ -33,10 +33,8 @@ async function run(
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = once(child, 'close')
-  if (until) {
-    await expect.poll(() => child.exitCode !== null || until(), { interval: 1, timeout: 60_000 }).toBe(true)
-    child.kill('SIGKILL')
-  }
+  await expect.poll(() => child.exitCode !== null || until(), { interval: 1, timeout: 60_000 }).toBe(true)
+  child.kill('SIGKILL')
   const [code] = (await ended) as [number | null]
   return { output, code }
 }

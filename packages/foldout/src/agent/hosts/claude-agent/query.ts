@@ -153,7 +153,7 @@ async function* addToMessages(
 type Content = string | SdkPromptMessage['message']['content']
 
 /** The SDK's own type also allows a text. */
-const getContent = ({ message }: SdkPromptMessage): Content => message.content as Content
+const getContent = ({ message }: SdkPromptMessage): Content => message.content
 
 function getInput(given: SdkPromptMessage): string {
   const content = getContent(given)
