@@ -35,7 +35,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Explore:', ['tools', 'search', 'call', 'doctor', 'inspect']],
   ['Approve and audit:', ['approvals', 'approve', 'deny', 'pins', 'audit']],
   ['Improve:', ['replay', 'eval', 'advise']],
-  ['Prompts:', ['render', 'simulate', 'compare']],
+  ['Prompts:', ['render', 'simulate', 'lint', 'compare']],
 ]
 const OTHERS = 'More:'
 
@@ -181,8 +181,8 @@ export function createProgram(
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      ...(stdout.columns === undefined ? {} : { getOutHelpWidth: () => stdout.columns ?? 80 }),
-      ...(stderr.columns === undefined ? {} : { getErrHelpWidth: () => stderr.columns ?? 80 }),
+      ...(stdout.columns !== undefined && { getOutHelpWidth: () => stdout.columns ?? 80 }),
+      ...(stderr.columns !== undefined && { getErrHelpWidth: () => stderr.columns ?? 80 }),
     })
     // Without "[options]" on each line, the descriptions fit beside the commands.
     .configureHelp({

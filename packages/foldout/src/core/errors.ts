@@ -77,6 +77,7 @@ export type ErrorCode =
   | 'session-invalid'
   | 'simulation-invalid'
   | 'skill-invalid'
+  | 'skill-untrusted'
   | 'slice-invalid'
   | 'slice-unknown'
   | 'snapshot-invalid'

@@ -10,7 +10,9 @@ import { UsageError } from '../../gateway/config/config.ts'
 import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
 import { runUserCode } from '../../gateway/config/user-code.ts'
+import type { InspectedPrompt } from '../../inspector/prompt/source.ts'
 import type { StrategyName } from '../../inspector/protocol/protocol.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { readJsonObject } from './options.ts'
 import { toLine } from './text.ts'
 
@@ -128,6 +130,15 @@ function bind(prompt: AnyPrompt, json: string | undefined, reference: string): B
     return bound
   } catch (error) {
     throw new UsageError(`${reference}: ${(error as Error).message} Pass values with --values <json>.`)
+  }
+}
+
+/** The prompt as the inspector reads it. */
+export function toInspectedPrompt({ bound, library, telemetry }: LoadedPrompt): InspectedPrompt {
+  return {
+    bound,
+    createStrategy: (name) => createStrategy(name, library),
+    measure: (disclosure) => telemetry.measurePrompt(bound, dropUndefined({ disclosure })),
   }
 }
 
