@@ -52,7 +52,7 @@ export const compareBench: Bench = {
   question: 'What does a comparison add to the runs it compares, and how fast is its report?',
   columns: [
     { key: 'what', label: 'what' },
-    { key: 'milliseconds', label: 'ms' },
+    { key: 'milliseconds', label: 'ms of the processor' },
     { key: 'share', label: 'of a run with replies in 100 ms, %' },
   ],
   async run(options) {
@@ -88,7 +88,7 @@ export const compareBench: Bench = {
             '<=',
             1,
           ),
-          goal('report and table of 1,000 results, ms', reports.small, '<=', 100),
+          goal('report and table of 1,000 results, ms of the processor', reports.small, '<=', 100),
         ],
       }
     } finally {
@@ -178,8 +178,10 @@ async function measureReports({ quick }: BenchOptions, folder: string): Promise<
   return { small: await measureReport(1_000), large: await measureReport(10_000), read }
 }
 
+/** Milliseconds of the processor, which a busy machine does not make longer. */
 async function time(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now()
+  const began = process.cpuUsage()
   await work()
-  return performance.now() - began
+  const { user, system } = process.cpuUsage(began)
+  return (user + system) / 1_000
 }
