@@ -185,6 +185,7 @@ function describeInput({ messages }: Readonly<Record<string, unknown>>): { reado
 
 function describeReply({ text, tool_calls: calls = [], usage_metadata: usage }: AIMessage) {
   const { cache_read: read, cache_creation: written } = usage?.input_token_details ?? {}
+  const { reasoning } = usage?.output_token_details ?? {}
   return {
     text,
     calls: calls.map(({ id = '', name, args }) => ({ id, name, arguments: args })),
@@ -193,6 +194,7 @@ function describeReply({ text, tool_calls: calls = [], usage_metadata: usage }: 
       outputTokens: usage?.output_tokens ?? 0,
       cachedInputTokens: read ?? 0,
       cacheWriteTokens: written ?? 0,
+      ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     },
   }
 }
