@@ -229,6 +229,21 @@ export type EvaluationResult =
   | { readonly type: 'halted'; readonly usage: Usage }
 
 /**
+ * Remembers what endpoints have refused, so it is not tried again. A `Set` of strings is one; store its entries to keep
+ * them beyond the process. The entries name the host, the model and the feature.
+ *
+ * @example
+ * ```ts
+ * const learned: RefusalMemory = new Set(['api.openai.com gpt-5.4 tool-search'])
+ * const adapter = openai({ model: 'gpt-5.4', learned })
+ * ```
+ */
+export interface RefusalMemory {
+  has(refusal: string): boolean
+  add(refusal: string): unknown
+}
+
+/**
  * A conversation that a provider is asked to compact.
  *
  * @example

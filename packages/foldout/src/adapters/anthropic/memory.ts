@@ -1,6 +1,6 @@
 import type { AdapterError } from '../adapter-error.ts'
 import type { ChatRequest } from '../contract.ts'
-import { getHost } from '../quirks.ts'
+import { getHost, getRefusals } from '../quirks.ts'
 import { isSince, readVersion, takesReferencesOnly } from './model-version.ts'
 import type { AnthropicOptions } from './options.ts'
 import type { WireOptions } from './conversation.ts'
@@ -37,9 +37,11 @@ export function createMemory(options: AnthropicOptions): Memory {
   const { cache = true, serverTools = [], parameters } = options
   const refusedOutputs = new WeakSet<object>()
   const refusedThinking = new Set<string>()
+  const refused = getRefusals(options.learned, getHost(getAddress(options)), options.model)
   let additions = getFirstAdditions(options)
+  while (additions !== 'plain' && refused.has(`${additions}-additions`)) additions = getPlainer(additions)
   let maxTokens = options.maxTokens ?? getDefaultMaxTokens(options.model)
-  let hasUpdates = wantsUpdates(options)
+  let hasUpdates = wantsUpdates(options) && !refused.has('updates')
   return {
     get additions() {
       return additions
@@ -64,7 +66,11 @@ export function createMemory(options: AnthropicOptions): Memory {
         refusedOutputs.add(request.output)
         request.emit({ type: 'warning', message: describeFormatRefused(refusal) })
       }
-      if (after.additions !== before.additions) additions = after.additions
+      if (after.additions !== before.additions) {
+        additions = after.additions
+        for (let from = before.additions; from !== additions; from = getPlainer(from)) refused.add(`${from}-additions`)
+      }
+      if (before.hasUpdates && !after.hasUpdates) refused.add('updates')
       hasUpdates &&= after.hasUpdates
       if (after.additions === 'plain' && before.additions !== 'plain')
         request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })
@@ -93,9 +99,19 @@ function wantsUpdates(options: AnthropicOptions): boolean {
   return options.updates === true && !isSet && isSince(readVersion(options.model), [5, 5])
 }
 
-function isNativeHost({ client, baseURL }: AnthropicOptions): boolean {
+/** The way that is tried after another one was refused. */
+function getPlainer(additions: Additions): Additions {
+  return additions === 'inline' ? 'reference' : 'plain'
+}
+
+function isNativeHost(options: AnthropicOptions): boolean {
+  return NATIVE_HOSTS.test(getHost(getAddress(options)))
+}
+
+/** The clients for other platforms choose their address themselves. */
+function getAddress({ client, baseURL }: AnthropicOptions): string {
   const address = (client as { readonly baseURL?: unknown } | undefined)?.baseURL ?? baseURL ?? readEnvironment()
-  return typeof address !== 'string' || address === '' || NATIVE_HOSTS.test(getHost(address))
+  return typeof address !== 'string' || address === '' ? 'https://api.anthropic.com' : address
 }
 
 /** The SDK reads the address from the same variable. */
