@@ -160,6 +160,11 @@ export type ModelEvent =
   | { readonly type: 'reply/lost'; readonly usage: Usage }
   /** A request failed and is sent again. */
   | { readonly type: 'request/retried'; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  /**
+   * The provider says why it did not find the beginning of a request in its cache, and about how many tokens it would
+   * have read.
+   */
+  | { readonly type: 'cache/diagnosed'; readonly reason: string; readonly tokens: number }
   /** A message for the developer. */
   | { readonly type: 'warning'; readonly message: string }
 

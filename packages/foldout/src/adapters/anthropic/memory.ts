@@ -25,6 +25,7 @@ export interface Memory {
   readonly additions: Additions
   readonly maxTokens: number
   readonly hasUpdates: boolean
+  readonly hasDiagnostics: boolean
   /** Outputs whose schema was rejected. */
   readonly refusedOutputs: WeakSet<object>
   readonly wiring: Omit<WireOptions, 'model' | 'additions'>
@@ -42,6 +43,7 @@ export function createMemory(options: AnthropicOptions): Memory {
   while (additions !== 'plain' && refused.has(`${additions}-additions`)) additions = getPlainer(additions)
   let maxTokens = options.maxTokens ?? getDefaultMaxTokens(options.model)
   let hasUpdates = wantsUpdates(options) && !refused.has('updates')
+  let hasDiagnostics = options.cacheDiagnostics === true && !refused.has('diagnostics')
   return {
     get additions() {
       return additions
@@ -51,6 +53,9 @@ export function createMemory(options: AnthropicOptions): Memory {
     },
     get hasUpdates() {
       return hasUpdates
+    },
+    get hasDiagnostics() {
+      return hasDiagnostics
     },
     refusedOutputs,
     wiring: {
@@ -71,6 +76,8 @@ export function createMemory(options: AnthropicOptions): Memory {
         for (let from = before.additions; from !== additions; from = getPlainer(from)) refused.add(`${from}-additions`)
       }
       if (before.hasUpdates && !after.hasUpdates) refused.add('updates')
+      if (before.hasDiagnostics && !after.hasDiagnostics) refused.add('diagnostics')
+      hasDiagnostics &&= after.hasDiagnostics
       hasUpdates &&= after.hasUpdates
       if (after.additions === 'plain' && before.additions !== 'plain')
         request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })

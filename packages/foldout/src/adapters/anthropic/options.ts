@@ -107,6 +107,10 @@ export interface AnthropicOptions {
    * say nothing by default, and earlier ones ignore this. Until the endpoint rejects it. Default false.
    */
   readonly updates?: boolean
+  /**
+   * Whether to ask why the cache missed, for `cache/diagnosed` events. Until the endpoint rejects it. Default false.
+   */
+  readonly cacheDiagnostics?: boolean
   /** Remembers what the endpoint has refused. Default: a memory that lives as long as the adapter. */
   readonly learned?: RefusalMemory
   /** Additional fields for every request. */
