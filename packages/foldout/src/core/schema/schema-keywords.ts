@@ -83,7 +83,8 @@ function getTuple(
   schema: Readonly<Record<string, unknown>>,
   items: readonly unknown[],
 ): readonly (readonly [string, unknown])[] {
-  return 'prefixItems' in schema ? [] : [['prefixItems', items]]
+  if ('prefixItems' in schema) return []
+  return [['prefixItems', items]]
 }
 
 /** A reference to an item of a tuple. */
