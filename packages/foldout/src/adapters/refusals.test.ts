@@ -50,7 +50,7 @@ describe('what an endpoint refused', () => {
     provider.intercept(({ headers }, response) =>
       headers['anthropic-beta'] === undefined
         ? false
-        : refuse(response, 400, `Unexpected value for the anthropic-beta header: ${headers['anthropic-beta']}`),
+        : refuse(response, 400, `Unexpected value for the anthropic-beta header: ${String(headers['anthropic-beta'])}`),
     )
     provider.answer({ content: 'Done.' }, { content: 'Done.' })
     const first = claude()
