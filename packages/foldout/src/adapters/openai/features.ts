@@ -14,6 +14,7 @@ export type Feature =
   | 'reasoning'
   | 'sent-reasoning'
   | 'stream-usage'
+  | 'strict'
   | 'tool-search'
 
 /** The features that one request uses, and the quirks that it accounts for. */
@@ -42,6 +43,12 @@ interface Refusal {
 
 // Most likely cause first: an answer may also list features that the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
+  // Before the output's format, which the same words name, and which works without it.
+  strict: {
+    isNamed: (said) => /\bstrict\b|invalid[ _]schema|invalid_function_parameters|additionalProperties/i.test(said),
+    warning:
+      'The endpoint refused a strict schema. From now on, schemas of tools and of the output are sent without `strict`, and checked when the model answers.',
+  },
   'tool-search': {
     isNamed: (said) => /tool_search/i.test(said),
     warning: 'The endpoint does not support tool_search. From now on, the search for tools is sent as a function.',

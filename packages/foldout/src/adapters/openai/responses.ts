@@ -27,6 +27,7 @@ import {
   toResponseInput,
   toResponseTool,
 } from './responses-input.ts'
+import { toNamedSchema } from './strict-schema.ts'
 import { findSearchTool, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
 import { readResponseUsage } from './usage.ts'
 
@@ -71,6 +72,7 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
+  if (isOpenAI(client)) wanted.push('strict')
   if (endpoint.reasoning) wanted.push('reasoning')
   const isRead = (content: object): boolean => !endpoint.refusedReasoning.has(content)
   if (endpoint.reasoning && listReasoning(request).some(isRead)) wanted.push('sent-reasoning')
@@ -105,22 +107,27 @@ function toResponseBody(
   { using, isNative }: { readonly using: Using; readonly isNative: boolean },
 ): Body {
   const { system, output } = request
+  const isStrict = using.has('strict')
   const { text, tools: serverTools, ...parameters } = endpoint.parameters
   const added = isNative ? [] : [...getAddedTools(request).values()].flat()
   const search = using.has('tool-search') ? findSearchTool(endpoint.model, request.tools) : undefined
   const items = toResponseInput(request, {
     isNative,
+    isStrict,
     hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
     refused: endpoint.refusedReasoning,
   })
   const tools = [
     // Tools that the provider runs.
     ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
-    ...[...request.tools, ...added].map((tool) => (tool === search ? toToolSearch(tool) : toResponseTool(tool))),
+    ...[...request.tools, ...added].map((tool) => {
+      if (tool === search) return toToolSearch(tool)
+      return toResponseTool(tool, isStrict)
+    }),
   ]
   const format =
     output && using.has('output-format')
-      ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
+      ? { format: { type: 'json_schema', ...toNamedSchema(output, isStrict) } as const }
       : {}
   const texts = { ...(isPlainObject(text) && text), ...format }
   return {
