@@ -56,7 +56,8 @@ export class FoldoutProcessor {
   async processInputStep(step: MastraStep): Promise<{ systemMessages: never[]; tools: Record<string, unknown> }> {
     if (step.stepNumber === 0) {
       const inputs = step.messages.flatMap((message) => getInput(message) ?? [])
-      this.#host.report.started(inputs.length > 0 ? { input: inputs.at(-1) ?? '' } : {})
+      const input = inputs.at(-1)
+      this.#host.report.started({ ...(input !== undefined && { input }) })
       const { events } = await this.#at(findEvents(step)).openAhead(inputs)
       keepAhead(step.messages, events)
     }
