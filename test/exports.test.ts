@@ -66,7 +66,6 @@ describe('exports', () => {
     ['ai-sdk', 'ai'],
     ['mcp', '@modelcontextprotocol/client'],
     ['code', 'quickjs-wasi'],
-    ['code', 'sucrase'],
     ['skills', 'yaml'],
   ])('%s loads its peer only when it is used', (entry, name) => {
     expect([...packagesReachedFrom(join(root, 'dist', `${entry}.js`))]).not.toContain(name)

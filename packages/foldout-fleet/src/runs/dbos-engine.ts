@@ -157,7 +157,8 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
     },
     async getStatus(address) {
       const deliveries = await listDeliveries(address)
-      return deliveries.length === 0 ? undefined : getRunStatus(address.id, deliveries)
+      if (deliveries.length === 0) return undefined
+      return getRunStatus(address.id, deliveries)
     },
     async list(kind, { offset = 0, limit = DEFAULT_RUNS } = {}) {
       const attributes = { foldoutKind: kind }

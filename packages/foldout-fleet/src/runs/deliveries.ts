@@ -47,7 +47,8 @@ export function findQueue(deliveries: readonly DbosWorkflow[]): string | undefin
   const queue = deliveries.find(({ attributes }) => attributes?.['foldoutQueue'] !== undefined)?.attributes?.[
     'foldoutQueue'
   ]
-  return typeof queue === 'string' ? queue : undefined
+  if (typeof queue === 'string') return queue
+  return undefined
 }
 
 export function createMailbox(dbos: DeliverySdk, queue: string): Mailbox {

@@ -89,10 +89,14 @@ export async function openFleetTables({
     return {
       hasRuns: known?.runs ?? false,
       hasSessions: known?.sessions ?? false,
-      listMachines: async () =>
-        known?.machines ? (await read<MachineRow>(writeMachines(names.machines))).map(toMachine) : [],
-      listTakeovers: async () =>
-        known?.takeovers ? (await read<TakeoverRow>(writeTakeovers(names.takeovers))).map(toTakeover) : [],
+      listMachines: async () => {
+        if (known?.machines) return (await read<MachineRow>(writeMachines(names.machines))).map(toMachine)
+        return []
+      },
+      listTakeovers: async () => {
+        if (known?.takeovers) return (await read<TakeoverRow>(writeTakeovers(names.takeovers))).map(toTakeover)
+        return []
+      },
       close: () => pool.end(),
     }
   } catch (error) {

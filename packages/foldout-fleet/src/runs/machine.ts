@@ -228,9 +228,8 @@ export function getLockKey(name: string): string {
 const LOCK = getLockKey('$1')
 
 function hashName(prefix: string, parameter?: string): string {
-  return parameter === undefined
-    ? `hashtextextended('${prefix}', 0)`
-    : `hashtextextended('${prefix}' || ${parameter}::text, 0)`
+  if (parameter === undefined) return `hashtextextended('${prefix}', 0)`
+  return `hashtextextended('${prefix}' || ${parameter}::text, 0)`
 }
 
 function sleep(ms: number): Promise<void> {

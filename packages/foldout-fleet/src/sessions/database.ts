@@ -198,7 +198,8 @@ async function runTransaction<Result>(
     return result
   } catch (error) {
     await client.query('ROLLBACK').catch((failure: unknown) => {
-      broken = failure instanceof Error ? failure : new Error(String(failure))
+      if (failure instanceof Error) broken = failure
+      else broken = new Error(String(failure))
     })
     throw error
   } finally {
@@ -306,5 +307,6 @@ export function isPostgresAway(error: unknown): boolean {
 
 /** The code of PostgreSQL, or of the operating system. */
 export function getCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (error instanceof Error && 'code' in error) return String(error.code)
+  return ''
 }

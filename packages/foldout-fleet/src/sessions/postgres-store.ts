@@ -240,7 +240,7 @@ function decode(id: string, [head, ...rows]: readonly LoadedRow[]): StoredSessio
     return { sequence: expected, event: parse(id, row.text) as Event, scope: row.scope as StoredEvent['scope'] }
   })
   const snapshot = head.text === null ? undefined : (parse(id, head.text) as Snapshot)
-  return { ...(snapshot ? { snapshot } : {}), sequence, events }
+  return { ...(snapshot && { snapshot }), sequence, events }
 }
 
 function parse(id: string, json: string | null): unknown {

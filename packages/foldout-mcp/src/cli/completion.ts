@@ -124,7 +124,8 @@ function describeCommands(program: Command, clients: readonly string[]): readonl
 function findNames(command: Command): NameKind | undefined {
   const [first] = command.registeredArguments
   if (first?.name() === 'tool') return 'tools'
-  return first?.name() === 'server' ? 'servers' : undefined
+  if (first?.name() === 'server') return 'servers'
+  return undefined
 }
 
 const HELP: DescribedOption = {
@@ -214,7 +215,8 @@ function formatZsh(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, description }) => `    ${quote(`${escapeZsh(name)}:${description}`)}`)
   const offer = (words: readonly string[], takesFiles: boolean): string => {
     if (words.length > 0) return `(${words.map(escapeSpaces).join(' ')})`
-    return takesFiles ? '_files' : ' '
+    if (takesFiles) return '_files'
+    return ' '
   }
   const cases = commands.map(({ name, options, arguments: given, names: kind, takesFiles: isFile }) => {
     const specs = options.flatMap(({ flags, description, takesValue, values, takesFiles }) =>
@@ -279,7 +281,8 @@ function formatFish(commands: readonly DescribedCommand[]): string {
     const known = kind && `(foldout completion --names ${kind} 2>/dev/null)`
     const noFiles = takesFiles ? [] : [`${only} -f`]
     if (known) return [...flags, `${only} -f -a ${quoteFish(known)}`]
-    return given.length === 0 ? [...flags, ...noFiles] : [...flags, `${only} -f -a ${quoteFish(given.join(' '))}`]
+    if (given.length === 0) return [...flags, ...noFiles]
+    return [...flags, `${only} -f -a ${quoteFish(given.join(' '))}`]
   })
   return `# foldout completion for fish\n${[...names, ...others].join('\n')}\n`
 }

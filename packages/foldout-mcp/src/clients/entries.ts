@@ -137,7 +137,8 @@ function readCommand(entry: Fields): readonly string[] {
 
 /** Zed used to keep the path, the arguments and the variables in one field. */
 function getCommandFields({ command }: Fields): Fields {
-  return isObject(command) ? command : {}
+  if (isObject(command)) return command
+  return {}
 }
 
 function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readonly<Record<string, string>> {
@@ -224,13 +225,15 @@ export function getFolderNeeded(words: readonly string[], folder: string | undef
   const values = args.map(getValue).map(getDefault)
   if (PACKAGE_RUNNERS.has(program.replace(/\.(?:cmd|exe)$/i, ''))) {
     const isIndependent = values.every((value) => isFixed(value) || isPlainWord(value, folder))
-    return isIndependent ? undefined : folder
+    if (isIndependent) return undefined
+    return folder
   }
   const isOnPath = /^[^/\\]+$/.test(program)
   const rest = isOnPath ? values : [getDefault(program), ...values]
   // Without any, the server may be about the folder that it is started in.
   const hasPlace = rest.some((value) => isFixed(value) && !isOption(value))
-  return hasPlace && rest.every(isFixed) ? undefined : folder
+  if (hasPlace && rest.every(isFixed)) return undefined
+  return folder
 }
 
 /** The value of `--option=value`, or the word itself. */
@@ -302,7 +305,8 @@ function convertClientVariables(
       return `\${${name}}`
     })
   const converted = convertVariables(braced, inputs, onNote)
-  return hasBareVariables ? converted.replaceAll(BARE_REFERENCE, '$${$1}') : converted
+  if (hasBareVariables) return converted.replaceAll(BARE_REFERENCE, '$${$1}')
+  return converted
 }
 
 /** A note about a variable whose value other programs cannot read. */

@@ -39,7 +39,8 @@ export function findConfigFile(named: string | undefined, folder: string, target
   if (named !== undefined) return resolve(folder, named)
   // The gateway cannot serve a file in which it is itself a server.
   const usual = findDefaultConfig(folder, target)
-  return usual === undefined ? getConfigFile(undefined, folder) : join(folder, usual)
+  if (usual === undefined) return getConfigFile(undefined, folder)
+  return join(folder, usual)
 }
 
 /** The servers of a configuration, as written. */
@@ -87,8 +88,10 @@ export function toWritten(definition: ServerDefinition, file: string): ServerDef
 /** A definition of a configuration, for use in another one: its paths are absolute. */
 export function toPortable(definition: ServerDefinition, file: string): ServerDefinition {
   const { cwd, envFile, auth } = definition
-  const toAbsolute = (path: string | undefined): string | undefined =>
-    path === undefined || path.startsWith('${') ? path : resolve(dirname(file), path)
+  const toAbsolute = (path: string | undefined): string | undefined => {
+    if (path === undefined || path.startsWith('${')) return path
+    return resolve(dirname(file), path)
+  }
   const privateKeyFile = toAbsolute(auth?.privateKeyFile)
   return {
     ...definition,

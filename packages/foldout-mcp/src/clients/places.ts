@@ -64,7 +64,8 @@ export function fillProject(path: Path, { project }: Whereabouts): Path {
 }
 
 function getPaths({ platform }: Whereabouts): path.PlatformPath {
-  return platform === 'win32' ? path.win32 : path.posix
+  if (platform === 'win32') return path.win32
+  return path.posix
 }
 
 function pick(places: Places, { platform }: Whereabouts): readonly string[] {

@@ -85,7 +85,8 @@ export function listQuestions(recipe: Recipe): readonly Question[] {
     const key = `${question.kind} ${question.id}`
     const isRepeatable = question.isRepeatable || questions.get(key)?.isRepeatable === true
     questions.set(key, { ...question, isRepeatable })
-    return question.fallback === undefined ? [] : [question.fallback]
+    if (question.fallback === undefined) return []
+    return [question.fallback]
   })
   return [...questions.values()]
 }
@@ -184,7 +185,8 @@ function answerAll(
   return Object.fromEntries(
     inputs.flatMap((input) => {
       const value = answerInput(input, { id: input.name, kind }, answer).at(-1)
-      return value === undefined ? [] : [[input.name, value] as const]
+      if (value === undefined) return []
+      return [[input.name, value] as const]
     }),
   )
 }
@@ -206,7 +208,8 @@ function toArguments(argument: Argument, id: string, answer: Answer): readonly s
   return (isRepeatable ? values : values.slice(-1)).flatMap((value) => {
     if (isFlag && value !== 'true') return []
     if (type === 'positional' || name === undefined) return [value]
-    return isFlag ? [name] : [name, value]
+    if (isFlag) return [name]
+    return [name, value]
   })
 }
 
@@ -236,7 +239,8 @@ function fillTemplate(
   return Array.from({ length: count }, (_, i) =>
     text.replaceAll(REFERENCE, (whole, id: string) => {
       const given = values.get(id)
-      return given ? (given[i] ?? given.at(-1) ?? '') : whole
+      if (given) return given[i] ?? given.at(-1) ?? ''
+      return whole
     }),
   )
 }

@@ -200,7 +200,8 @@ function describeKey(entries: v.ObjectEntries): (issue: v.BaseIssue<unknown>) =>
 /** The key at the end of a path if the mistake is that there is such a key. */
 function findUnknown(path: readonly v.IssuePathItem[]): string | undefined {
   const last = path.at(-1)
-  return last?.type === 'object' && last.origin === 'key' && last.key in last.input ? last.key : undefined
+  if (last?.type === 'object' && last.origin === 'key' && last.key in last.input) return last.key
+  return undefined
 }
 
 function isPlain(value: unknown): boolean {

@@ -10,7 +10,8 @@ export function getVariable(
   if (Object.hasOwn(env, name) || platform !== 'win32') return Object.hasOwn(env, name) ? env[name] : undefined
   const wanted = name.toUpperCase()
   const found = Object.keys(env).find((key) => key.toUpperCase() === wanted)
-  return found === undefined ? undefined : env[found]
+  if (found === undefined) return undefined
+  return env[found]
 }
 
 /**

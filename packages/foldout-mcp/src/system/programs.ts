@@ -50,7 +50,8 @@ function listEndings(command: string, setting = ''): readonly string[] {
     .split(';')
     .filter((ending) => STARTED_ENDINGS.includes(ending))
   const endings = chosen.length === 0 ? STARTED_ENDINGS : chosen
-  return STARTED_ENDINGS.includes(path.win32.extname(command).toLowerCase()) ? ['', ...endings] : endings
+  if (STARTED_ENDINGS.includes(path.win32.extname(command).toLowerCase())) return ['', ...endings]
+  return endings
 }
 
 function canRun(file: string): boolean {
@@ -68,7 +69,8 @@ export function startProgram(command: string, args: readonly string[], options: 
   const folder = options.cwd === undefined ? process.cwd() : String(options.cwd)
   const line = toCommandLine(command, args, { env: options.env ?? process.env, platform, folder })
   const given = { ...options, windowsVerbatimArguments: line.isVerbatim }
-  return line.isOther ? spawnOther(line.command, line.args, given) : spawn(line.command, line.args, given)
+  if (line.isOther) return spawnOther(line.command, line.args, given)
+  return spawn(line.command, line.args, given)
 }
 
 const SCRIPT = /\.(?:bat|cmd)$/i
@@ -103,7 +105,8 @@ export function toCommandLine(command: string, args: readonly string[], place: P
 export function stripShell(words: readonly string[]): readonly string[] {
   if (!/^(?:.*[\\/])?cmd(?:\.exe)?$/i.test(words[0] ?? '')) return words
   const at = words.findIndex((word) => /^\/c$/i.test(word))
-  return at !== -1 && words.slice(1, at).every((word) => word.startsWith('/')) ? words.slice(at + 1) : words
+  if (at !== -1 && words.slice(1, at).every((word) => word.startsWith('/'))) return words.slice(at + 1)
+  return words
 }
 
 /** The folder of the programs of Windows. A program of the same name elsewhere must not run instead. */

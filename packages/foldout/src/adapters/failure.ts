@@ -93,7 +93,8 @@ function getStatus(error: unknown): number | undefined {
   if (typeof status === 'number') return status
   const code = getField(error, 'code')
   if (typeof code !== 'string' && typeof code !== 'number') return undefined
-  return Number(code) >= 400 && Number(code) < 600 ? Number(code) : undefined
+  if (Number(code) >= 400 && Number(code) < 600) return Number(code)
+  return undefined
 }
 
 /** Returns the provider's names for the failure: `code` and `type` of the error itself and of the provider's answer. */
@@ -122,7 +123,8 @@ function readRetryAfter(readHeader: HeaderReader): number | undefined {
   const seconds = parseNumber(after)
   if (seconds !== undefined) return toWait(seconds * 1000)
   const date = Date.parse(after)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+  if (Number.isNaN(date)) return undefined
+  return Math.max(0, date - Date.now())
 }
 
 /** Returns the wait until the limit that is used up starts again. Its form differs: `2s`, `6m0s`, `120ms`, seconds. */
@@ -131,9 +133,11 @@ function readReset(readHeader: HeaderReader): number | undefined {
     const left = parseNumber(readHeader(`x-ratelimit-remaining-${what}`))
     const reset = readHeader(`x-ratelimit-reset-${what}`)
     const wait = left === 0 && reset !== undefined ? parseDuration(reset) : undefined
-    return wait === undefined ? [] : [wait]
+    if (wait === undefined) return []
+    return [wait]
   })
-  return waits.length === 0 ? undefined : Math.max(...waits)
+  if (waits.length === 0) return undefined
+  return Math.max(...waits)
 }
 
 /** Google's RetryInfo is part of the message: `"retryDelay": "27s"`. Others write "try again in 1.5s". */
@@ -142,7 +146,8 @@ function readWaitInText(message: string): number | undefined {
     /(?:retryDelay"?: ?"|(?:try|retry) again (?:in|after) |retry in )([\d.]{1,20} ?(?:ms|s|m)[\da-z.]{0,20})/i.exec(
       message,
     ) ?? []
-  return wait === undefined ? undefined : parseDuration(wait)
+  if (wait === undefined) return undefined
+  return parseDuration(wait)
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -150,21 +155,25 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 function parseDuration(text: string): number | undefined {
   const parts = [...text.slice(0, 40).matchAll(/(\d{1,15}(?:\.\d{1,15})?) ?(ms|s|m|h)/g)]
   const sum = parts.reduce((all, [, number, unit = '']) => all + Number(number) * (UNITS[unit] ?? 0), 0)
-  return parts.length > 0 ? toWait(Math.ceil(sum)) : toWait(multiply(parseNumber(text), 1000))
+  if (parts.length > 0) return toWait(Math.ceil(sum))
+  return toWait(multiply(parseNumber(text), 1000))
 }
 
 function multiply(number: number | undefined, by: number): number | undefined {
-  return number === undefined ? undefined : number * by
+  if (number === undefined) return undefined
+  return number * by
 }
 
 function parseNumber(text: string | undefined): number | undefined {
   if (text === undefined || text.trim() === '') return undefined
   const number = Number(text)
-  return Number.isNaN(number) ? undefined : number
+  if (Number.isNaN(number)) return undefined
+  return number
 }
 
 function toWait(milliseconds: number | undefined): number | undefined {
-  return milliseconds !== undefined && Number.isFinite(milliseconds) && milliseconds >= 0 ? milliseconds : undefined
+  if (milliseconds !== undefined && Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds
+  return undefined
 }
 
 type HeaderReader = (name: string) => string | undefined
@@ -175,10 +184,12 @@ function createHeaderReader(headers: unknown): HeaderReader {
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => {
     const value = byName.get(name)
-    return typeof value === 'string' ? value : undefined
+    if (typeof value === 'string') return value
+    return undefined
   }
 }
 
 function getField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  if (typeof value === 'object' && value !== null) return (value as Record<string, unknown>)[name]
+  return undefined
 }

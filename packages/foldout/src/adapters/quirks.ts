@@ -107,12 +107,14 @@ export function findQuirk(refusal: string, using: ReadonlySet<string>): Quirk | 
 
 /** Returns the host of an address, without its port. */
 export function getHost(baseURL: string): string {
-  return URL.canParse(baseURL) ? new URL(baseURL).hostname : ''
+  if (URL.canParse(baseURL)) return new URL(baseURL).hostname
+  return ''
 }
 
 /** Converts a call id to one that Mistral accepts. The same id always gives the same result. */
 export function toShortId(id: string): string {
-  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id
+  return sha256Hex(id).slice(0, 9)
 }
 
 /**

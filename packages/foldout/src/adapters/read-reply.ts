@@ -25,7 +25,7 @@ export function readReply(
   return {
     message: message.toolCalls.length === 0 ? message : withUniqueIds(message, conversation),
     usage: readUsage(reply['usage']),
-    ...(reply['isPaused'] === true ? { isPaused: true } : {}),
+    ...(reply['isPaused'] === true && { isPaused: true }),
   }
 }
 
@@ -40,16 +40,19 @@ export function readResult(result: unknown, { name: adapter }: { readonly name: 
     )
   }
   const usage = readUsage(result['usage'])
-  return type === 'final' ? { type, text: readText(result['text']), usage } : { type, usage }
+  if (type === 'final') return { type, text: readText(result['text']), usage }
+  return { type, usage }
 }
 
 function readText(text: unknown): string {
-  return typeof text === 'string' ? text.toWellFormed() : ''
+  if (typeof text === 'string') return text.toWellFormed()
+  return ''
 }
 
 /** Reads a message that an adapter records. Only replies come from outside; all other messages are created here. */
 export function readMessage(message: Message): Message {
-  return message.role === 'assistant' && !read.has(message) ? readAssistantMessage(message) : message
+  if (message.role === 'assistant' && !read.has(message)) return readAssistantMessage(message)
+  return message
 }
 
 /** Messages that have already been read, because the loop receives them again. */
@@ -87,7 +90,8 @@ function readNative(native: unknown): AssistantMessage['native'] {
   if (!isPlainObject(native) || typeof native['adapter'] !== 'string') return undefined
   const { adapter, content } = native
   const kept = notJson(content) === undefined ? (content as Json) : toJson(content)
-  return kept === undefined ? undefined : { adapter, content: toWellFormed(kept) }
+  if (kept === undefined) return undefined
+  return { adapter, content: toWellFormed(kept) }
 }
 
 function withUniqueIds(message: AssistantMessage, conversation: readonly Message[]): AssistantMessage {
@@ -95,7 +99,8 @@ function withUniqueIds(message: AssistantMessage, conversation: readonly Message
   const toId = createCallIds(conversation)
   const toolCalls = message.toolCalls.map((call) => {
     const id = toId(call.id)
-    return id === call.id ? call : { ...call, id }
+    if (id === call.id) return call
+    return { ...call, id }
   })
   return markRead({ ...message, toolCalls })
 }

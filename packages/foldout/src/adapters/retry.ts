@@ -127,7 +127,8 @@ function getDelay({ retryAfterMs }: RequestFailure, attempt: number): number {
 
 /** A timer treats a delay that is negative, NaN or above 2^31 as one millisecond. */
 function toDelay(milliseconds: number): number {
-  return Number.isNaN(milliseconds) ? LONGEST_BACKOFF_MS : Math.max(0, milliseconds)
+  if (Number.isNaN(milliseconds)) return LONGEST_BACKOFF_MS
+  return Math.max(0, milliseconds)
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -46,7 +46,8 @@ export async function* readStream<Event>(
 
 /** Returns the length of a text from a provider; the value may be anything. */
 export function measureText(text: unknown): number {
-  return typeof text === 'string' ? text.length : 0
+  if (typeof text === 'string') return text.length
+  return 0
 }
 
 /** Estimates the number of characters of a JSON value, without recursion. */
@@ -100,7 +101,8 @@ export function readEnding(reason: unknown): Ending | undefined {
   if (WHOLE.test(name)) return 'whole'
   if (FAILED.test(name)) return 'failed'
   if (FILTERED.test(name)) return 'filtered'
-  return CUT_OFF.test(name) ? 'cut-off' : undefined
+  if (CUT_OFF.test(name)) return 'cut-off'
+  return undefined
 }
 
 const MAX_REASON_CHARACTERS = 200
@@ -126,7 +128,8 @@ export function endReply({ adapter, reason, hasContent, emit }: EndedReply): Ass
   if (ending === 'failed') throw cutStream(adapter, `The provider ended the reply with '${said}'.`)
   if (ending === undefined) {
     emit({ type: 'warning', message: `The provider ended the reply for a reason that is not known: ${said}.` })
-    return hasContent ? undefined : 'cut-off'
+    if (hasContent) return undefined
+    return 'cut-off'
   }
   emit({ type: 'warning', message: `The model stopped before it was finished: ${said}.` })
   return ending

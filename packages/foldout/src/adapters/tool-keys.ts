@@ -22,7 +22,8 @@ const known = new WeakMap<JsonSchema, SentKeys | 'unchanged'>()
 function getSentKeys(schema: JsonSchema): SentKeys | undefined {
   let keys = known.get(schema)
   if (keys === undefined) known.set(schema, (keys = createSentKeys(schema) ?? 'unchanged'))
-  return keys === 'unchanged' ? undefined : keys
+  if (keys === 'unchanged') return undefined
+  return keys
 }
 
 function createSentKeys(schema: JsonSchema): SentKeys | undefined {
@@ -57,7 +58,8 @@ function renameProperties(schema: JsonSchema, toSent: ReadonlyMap<string, string
   const { properties, required, dependencies: _, dependentRequired: _1, dependentSchemas: _2, ...rest } = schema
   const entries = Object.entries(isPlainObject(properties) ? properties : {}).map(([name, value]) => {
     const sent = toSent.get(name)
-    return sent === undefined ? [name, value] : [sent, withOwnName(value, name)]
+    if (sent === undefined) return [name, value]
+    return [sent, withOwnName(value, name)]
   })
   const names = Array.isArray(required) ? (required as readonly string[]).map((name) => toSent.get(name) ?? name) : []
   return {
@@ -87,12 +89,14 @@ export function toSentTool(tool: AnyTool): AnyTool {
 
 /** Gives the arguments of a call the names that the tool knows. */
 export function toOwnArguments(args: unknown, tool: AnyTool | undefined): unknown {
-  return tool === undefined ? args : renameKeys(args, getSentKeys(tool.inputSchema)?.toOwn)
+  if (tool === undefined) return args
+  return renameKeys(args, getSentKeys(tool.inputSchema)?.toOwn)
 }
 
 /** Gives the arguments of a call the names that the model was given. */
 function toSentArguments(args: unknown, tool: AnyTool | undefined): unknown {
-  return tool === undefined ? args : renameKeys(args, getSentKeys(tool.inputSchema)?.toSent)
+  if (tool === undefined) return args
+  return renameKeys(args, getSentKeys(tool.inputSchema)?.toSent)
 }
 
 function renameKeys(args: unknown, names: ReadonlyMap<string, string> | undefined): unknown {
@@ -121,8 +125,10 @@ export function withSentKeys(messages: readonly Message[], tools: ToolsByName): 
 function renameCalls(message: AssistantMessage, rename: (call: ToolCall) => unknown): AssistantMessage {
   const toolCalls = message.toolCalls.map((call): ToolCall => {
     const renamed = rename(call)
-    return renamed === call.arguments ? call : { ...call, arguments: renamed }
+    if (renamed === call.arguments) return call
+    return { ...call, arguments: renamed }
   })
   const isSame = toolCalls.every((call, index) => call === message.toolCalls[index])
-  return isSame ? message : { ...message, toolCalls }
+  if (isSame) return message
+  return { ...message, toolCalls }
 }

@@ -30,7 +30,8 @@ export function getQualifiedName(source: string | undefined, declared: string): 
   const plain = declared.replaceAll('~', '~0').replaceAll('/', '~1')
   if (source !== undefined) return `${source}/${plain}`
   // Nothing but a meta tool is called by the name of one.
-  return isMetaToolName(plain) ? `/${plain}` : plain
+  if (isMetaToolName(plain)) return `/${plain}`
+  return plain
 }
 
 /**
@@ -122,7 +123,8 @@ function shortenLong({ short, long }: Named): string {
   const room = MAX_LENGTH - HASH_LENGTH - 2
   if (long.length <= room) return long
   const roomBefore = room - short.length - 2
-  return roomBefore < 1 ? short.slice(0, room) : `${long.slice(0, roomBefore)}__${short}`
+  if (roomBefore < 1) return short.slice(0, room)
+  return `${long.slice(0, roomBefore)}__${short}`
 }
 
 /** The end of a name with a hash. No other name may end like this, so the two kinds cannot be confused. */
@@ -142,7 +144,8 @@ function toSafeName(name: string): string {
   const safe = plain.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replaceAll(/^_+|_+$/g, '')
   // A name in another script would lose everything that distinguishes it.
   const isLost = safe === '' || getOtherScript().test(plain)
-  return isLost ? `${safe || 'tool'}_${hash(name)}` : safe
+  if (isLost) return `${safe || 'tool'}_${hash(name)}`
+  return safe
 }
 
 function hash(identity: string): string {
@@ -156,13 +159,15 @@ class NameGroups {
   count(name: string): number {
     const group = this.#groups.get(name)
     if (group === undefined) return 0
-    return typeof group === 'string' ? 1 : group.size
+    if (typeof group === 'string') return 1
+    return group.size
   }
 
   getMembers(name: string): readonly string[] {
     const group = this.#groups.get(name)
     if (group === undefined) return []
-    return typeof group === 'string' ? [group] : [...group]
+    if (typeof group === 'string') return [group]
+    return [...group]
   }
 
   /** Adds a tool, and returns how many share the name now. */

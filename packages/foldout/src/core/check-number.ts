@@ -27,5 +27,6 @@ export function checkNumbers(options: Readonly<Record<string, unknown>>, rule: N
 /** Describes the value of an option for a message. */
 export function describeGiven(given: unknown): string {
   if (typeof given === 'string') return `'${shorten(given)}'`
-  return typeof given === 'number' || given === null ? String(given) : `of type ${typeof given}`
+  if (typeof given === 'number' || given === null) return String(given)
+  return `of type ${typeof given}`
 }

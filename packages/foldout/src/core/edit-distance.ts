@@ -40,7 +40,8 @@ export function getEditDistance(a: string, b: string, most: number = Infinity): 
     if (least > most) return Infinity
   }
   const distance = row[width] ?? FAR
-  return distance <= most ? distance : Infinity
+  if (distance <= most) return distance
+  return Infinity
 }
 
 /** Larger than any distance, and far below the 32-bit limit. */

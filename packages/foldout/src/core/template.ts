@@ -251,5 +251,6 @@ export function isPrintable(value: unknown): value is Printable {
 export function getKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (typeof value === 'object') return 'an object'
+  return `a ${typeof value}`
 }

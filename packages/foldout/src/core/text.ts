@@ -39,7 +39,8 @@ function getAway(lower: string, words: readonly string[], candidate: string): nu
   if (away <= most) return away
   const isPart = hasAll(candidate, words) || hasAll(lower, splitWords(candidate))
   // Ranked after all words with a similar spelling.
-  return isPart ? MAX_COMPARED + Math.abs(lower.length - candidate.length) : Infinity
+  if (isPart) return MAX_COMPARED + Math.abs(lower.length - candidate.length)
+  return Infinity
 }
 
 function hasAll(text: string, words: readonly string[]): boolean {
@@ -62,7 +63,8 @@ export function joinWords(words: readonly string[]): string {
 /** Lists the first words and counts the rest: `a, b and 3 more`. */
 export function nameSome(words: readonly string[], most: number): string {
   const more = words.length - most
-  return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ')
+  if (more > 0) return `${words.slice(0, most).join(', ')} and ${more} more`
+  return words.join(', ')
 }
 
 /** Cuts a text, but never inside a surrogate pair: some providers reject half a pair. */
@@ -87,7 +89,8 @@ export function formatCount(count: number, noun: string): string {
 
 /** Shortens foreign text for a message, so it does not crowd out the rest. */
 export function shorten(text: string, most = 80): string {
-  return text.length > most ? `${cutText(text, most)}…` : text
+  if (text.length > most) return `${cutText(text, most)}…`
+  return text
 }
 
 /** Lists the ancestors of a path, outermost first: `a.b.c` → `a`, `a.b`. */

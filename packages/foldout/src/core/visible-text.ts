@@ -90,5 +90,6 @@ function belongsToShape(found: string, before: string, after: string): boolean {
 
 function getLastCharacter(text: string): string {
   const last = text.at(-1) ?? ''
-  return /[\uDC00-\uDFFF]/.test(last) ? text.slice(-2) : last
+  if (/[\uDC00-\uDFFF]/.test(last)) return text.slice(-2)
+  return last
 }

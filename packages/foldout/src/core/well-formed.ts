@@ -8,7 +8,8 @@ const HALF = /\\ud[89a-f]/i
 export function toWellFormed<Value>(value: Value): Value {
   if (typeof value === 'string') return value.toWellFormed() as Value
   const text: string | undefined = JSON.stringify(value)
-  return text !== undefined && HALF.test(text) ? (replaceHalves(value) as Value) : value
+  if (text !== undefined && HALF.test(text)) return replaceHalves(value) as Value
+  return value
 }
 
 function replaceHalves(value: unknown): unknown {

@@ -50,7 +50,8 @@ export async function answerQuery(
   asked: SectionQuery & { open(plan: OpeningPlan): ToolResult | Promise<ToolResult> },
 ): Promise<ToolResult> {
   const found = await findSections(view, asked)
-  return 'plan' in found ? asked.open(found.plan) : found.answer
+  if ('plan' in found) return asked.open(found.plan)
+  return found.answer
 }
 
 function planFound(view: DisclosureView, path: string): OpeningPlan {

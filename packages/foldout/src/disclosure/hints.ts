@@ -44,7 +44,8 @@ function describeHowToOpen(path: string, { view, disclosure }: HintSource): stri
 function formatCall({ name, arguments: args }: OpeningCall): string {
   const given = Object.entries((args ?? {}) as Record<string, unknown>).filter(([, value]) => value !== '')
   const said = given.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(' and ')
-  return said === '' ? `Call \`${name}\` first.` : `Call \`${name}\` with ${said} first.`
+  if (said === '') return `Call \`${name}\` first.`
+  return `Call \`${name}\` with ${said} first.`
 }
 
 /**
@@ -67,7 +68,8 @@ function findMeant(given: string, known: readonly string[]): string | undefined 
   const related = known.filter((candidate) => isRelated(name, candidate.toLowerCase()))
   if (related.length > 0) return nearest(name, related, 1)[0]
   const [best] = nearest(name, known, 1)
-  return best !== undefined && getLikeness(name, best.toLowerCase()) >= 0.4 ? best : undefined
+  if (best !== undefined && getLikeness(name, best.toLowerCase()) >= 0.4) return best
+  return undefined
 }
 
 function isRelated(name: string, candidate: string): boolean {

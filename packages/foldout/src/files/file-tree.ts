@@ -26,7 +26,8 @@ export function nodeAt(tree: FileTree, path: string): FileNode | FileTree | unde
 
 export function fileAt(tree: FileTree, path: string): FileNode | undefined {
   const node = nodeAt(tree, path)
-  return node === undefined || isTree(node) ? undefined : node
+  if (node === undefined || isTree(node)) return undefined
+  return node
 }
 
 /** Returns the tree with a file added. Throws if a folder has that path, or if the path leads through a file. */
@@ -72,7 +73,8 @@ function replaceNode(tree: FileTree, parts: readonly string[], node: FileNode | 
   let changed: FileNode | FileTree | undefined = node
   if (rest.length > 0) {
     const folder = replaceNode(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
-    changed = folder.size > 0 ? folder : undefined
+    if (folder.size > 0) changed = folder
+    else changed = undefined
   }
   if (changed) copy.set(part, changed)
   else copy.delete(part)

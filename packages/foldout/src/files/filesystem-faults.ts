@@ -3,7 +3,10 @@ import { showPath } from './show-path.ts'
 
 // All filesystems share these errors, so a model reads the same wording everywhere.
 
-const namePath = (path: string): string => (path === '' ? 'The root' : `'${showPath(path)}'`)
+const namePath = (path: string): string => {
+  if (path === '') return 'The root'
+  return `'${showPath(path)}'`
+}
 
 export function notFound(path: string): FilesystemError {
   return new FilesystemError(

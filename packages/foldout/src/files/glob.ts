@@ -86,7 +86,8 @@ function getClass(inside: string): string {
   const isNegated = /^[!^]/.test(inside)
   const members = (isNegated ? inside.slice(1) : inside).replaceAll(/[\\[\]^]/g, '\\$&')
   if (isNegated) return `[^${members}/]`
-  return canBeSlash(members) ? `(?!/)[${members}]` : `[${members}]`
+  if (canBeSlash(members)) return `(?!/)[${members}]`
+  return `[${members}]`
 }
 
 /** Whether a range contains the slash, as `+-9` does. A class must not match it. */
@@ -99,5 +100,6 @@ function canBeSlash(members: string): boolean {
 }
 
 function escapeLiteral(character: string): string {
-  return /[\^$\\.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character
+  if (/[\^$\\.*+?()[\]{}|/]/.test(character)) return `\\${character}`
+  return character
 }

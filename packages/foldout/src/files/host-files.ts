@@ -59,7 +59,8 @@ async function withFile<Value>(
   // Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(place.real, flags).catch((error: unknown) => {
-    throw error instanceof Error && 'code' in error && error.code === 'ELOOP' ? leadsOut(place.path) : error
+    if (error instanceof Error && 'code' in error && error.code === 'ELOOP') throw leadsOut(place.path)
+    throw error
   })
   try {
     await refuseOutside(file, place)
@@ -180,7 +181,8 @@ function decodeLine(path: string, bytes: Buffer, isCut: boolean): string {
   const text = isCut
     ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
     : decode(path, bytes)
-  return text.endsWith('\r') ? text.slice(0, -1) : text
+  if (text.endsWith('\r')) return text.slice(0, -1)
+  return text
 }
 
 export const TEMPORARY_NAME = /^\.foldout-[0-9a-f-]{36}\.tmp$/

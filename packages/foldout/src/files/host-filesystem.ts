@@ -115,7 +115,8 @@ class HostFolder {
 
   /** Like {@link follow}, but does not resolve a link at the end of the path. */
   private async locate(path: string): Promise<string> {
-    return path === '' ? this.top : join(await this.follow(dirname(path), path), basename(path))
+    if (path === '') return this.top
+    return join(await this.follow(dirname(path), path), basename(path))
   }
 
   private async entryAt(where: string, path: string): Promise<FileEntry | undefined> {
@@ -227,7 +228,8 @@ async function lstatOrNothing(path: string): Promise<Stats | undefined> {
 /** Returns `undefined` for anything that is neither a file nor a folder. */
 function getEntry(path: string, found: Stats): FileEntry | undefined {
   if (found.isDirectory()) return { path, kind: 'folder', size: 0 }
-  return found.isFile() ? { path, kind: 'file', size: found.size } : undefined
+  if (found.isFile()) return { path, kind: 'file', size: found.size }
+  return undefined
 }
 
 /** Whether a path found on the host is valid as an input path. */
@@ -251,7 +253,8 @@ async function runOnHost<Value>(path: string, done: string, work: (path: string)
 }
 
 function getCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return undefined
 }
 
 function isMissing(error: unknown): boolean {

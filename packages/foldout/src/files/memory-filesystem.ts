@@ -155,5 +155,6 @@ function getFile(text: string): FileNode {
 }
 
 function getEntry(path: string, node: FileNode | FileTree): FileEntry {
-  return isTree(node) ? { path, kind: 'folder', size: 0 } : { path, kind: 'file', size: node.size }
+  if (isTree(node)) return { path, kind: 'folder', size: 0 }
+  return { path, kind: 'file', size: node.size }
 }

@@ -25,12 +25,14 @@ export function normalizePath(path: string): string {
 
 /** Splits a normalized path into its parts; the root has none. */
 export function getParts(path: string): string[] {
-  return path === '' ? [] : path.split('/')
+  if (path === '') return []
+  return path.split('/')
 }
 
 /** Joins the path of a folder and a name. */
 export function childPath(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`
+  if (folder === '') return name
+  return `${folder}/${name}`
 }
 
 /** Lists the folders above a path, outermost first, without the root. */
@@ -42,5 +44,6 @@ export function getAncestors(path: string): string[] {
 /** Compares by code units, which gives the same order on every machine. */
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
   if (a.path === b.path) return 0
-  return a.path < b.path ? -1 : 1
+  if (a.path < b.path) return -1
+  return 1
 }

@@ -359,9 +359,8 @@ function getAppliedOverrides(definition: Definition, overrides: PromptOverrides)
   let result = byDefinition.get(definition)
   const { whole, registry } = definition
   if (!result) {
-    result = whole
-      ? moveOverrides(getAppliedOverrides(whole.definition, overrides), whole.path)
-      : applyOverrides(overrides, registry)
+    if (whole) result = moveOverrides(getAppliedOverrides(whole.definition, overrides), whole.path)
+    else result = applyOverrides(overrides, registry)
     byDefinition.set(definition, result)
   }
   return result

@@ -157,7 +157,8 @@ export function decideFold(question: FoldQuestion): FoldPlan | undefined {
   if (isCold) return plan
   if (bindsReasoning) return undefined
   const requests = Math.min(question.turns, horizon)
-  return requests * getExpectedGain(question, plan) > plan.cost ? plan : undefined
+  if (requests * getExpectedGain(question, plan) > plan.cost) return plan
+  return undefined
 }
 
 /** What a later request saves on average: most find what precedes them in the cache, and a few write it again. */
@@ -183,7 +184,8 @@ function planToFit(question: FoldQuestion, first: FoldPlan | undefined): FoldPla
   }
   // A fold that frees next to nothing would be repeated before every request.
   const isWorthIt = plan !== undefined && (plan.freed >= getLeastFreed(question) * LEAST_SHARE || context > window)
-  return isWorthIt && plan ? { ...plan, reason: question.isCold ? 'cold' : 'window' } : undefined
+  if (isWorthIt && plan) return { ...plan, reason: question.isCold ? 'cold' : 'window' }
+  return undefined
 }
 
 function createPlan(question: FoldQuestion, keep: number): FoldPlan | undefined {

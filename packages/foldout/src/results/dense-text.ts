@@ -32,7 +32,8 @@ const LONG_WORD = 32
 
 function countWord(run: string): number {
   if (isRandom(run)) return run.length * (RANDOM_RATE - ESTIMATED_RATE)
-  return run.length >= LONG_WORD && /[A-Za-z]/.test(run) ? run.length * (LONG_RATE - ESTIMATED_RATE) : 0
+  if (run.length >= LONG_WORD && /[A-Za-z]/.test(run)) return run.length * (LONG_RATE - ESTIMATED_RATE)
+  return 0
 }
 
 /** Whether digits are among letters, rather than before or after them as in a name with a number. */

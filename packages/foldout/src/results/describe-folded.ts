@@ -105,7 +105,8 @@ export function createStub(tool: string, text: string, handle: string): string {
 }
 
 function formatCount(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${formatNumber(count)} ${noun}s`
+  if (count === 1) return `1 ${noun}`
+  return `${formatNumber(count)} ${noun}s`
 }
 
 function describeShape(json: object | undefined): readonly string[] {

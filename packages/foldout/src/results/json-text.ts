@@ -65,7 +65,8 @@ class Writer {
 /** Part of the path of a value, as JSONPath writes it. */
 export function formatStep(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
-  return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  if (/^[A-Za-z_]\w*$/.test(key)) return `.${key}`
+  return `[${JSON.stringify(key)}]`
 }
 
 const SHOWN_PATH = 400
@@ -73,5 +74,6 @@ const SHOWN_PATH = 400
 /** The path of a value, as JSONPath writes it. One that is too long to be shown has a gap. */
 export function formatPath(location: readonly (string | number)[]): string {
   const path = `$${location.map(formatStep).join('')}`
-  return path.length <= SHOWN_PATH ? path : `${path.slice(0, SHOWN_PATH / 2)}${CUT}${path.slice(-SHOWN_PATH / 2)}`
+  if (path.length <= SHOWN_PATH) return path
+  return `${path.slice(0, SHOWN_PATH / 2)}${CUT}${path.slice(-SHOWN_PATH / 2)}`
 }

@@ -93,5 +93,6 @@ function formatKeys(counts: readonly number[]): string {
 function formatRange(counts: readonly number[]): string {
   const least = counts.reduce((a, b) => Math.min(a, b))
   const most = counts.reduce((a, b) => Math.max(a, b))
-  return least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
+  if (least === most) return formatNumber(most)
+  return `${formatNumber(least)} to ${formatNumber(most)}`
 }

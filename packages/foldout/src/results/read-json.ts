@@ -21,8 +21,10 @@ export async function readJson(value: unknown, reading: Reading): Promise<Readin
   if (path !== undefined && !reading.hasOwnThread && visitsTooMuch(value, path)) return { fault: TOO_MUCH }
   // Few results are read by path.
   const jsonPath = path === undefined ? undefined : await import('json-p3')
-  const select = (): Generator<Item> =>
-    jsonPath && path !== undefined ? query(jsonPath, value, path) : listItems(value)
+  const select = (): Generator<Item> => {
+    if (jsonPath && path !== undefined) return query(jsonPath, value, path)
+    return listItems(value)
+  }
   try {
     if (grep !== undefined) {
       const search = createSearch(grep, reading)
@@ -104,7 +106,8 @@ function toReadable(path: string): string {
   return path.replaceAll(DECIMAL, (found) => {
     if (!found.startsWith('0')) return found
     const value = Number(found)
-    return value === 0 ? '0' : value.toExponential()
+    if (value === 0) return '0'
+    return value.toExponential()
   })
 }
 

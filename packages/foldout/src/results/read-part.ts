@@ -17,12 +17,12 @@ export async function readPart(text: string, reading: Reading, isJson?: boolean)
   const wantsItems = reading.path !== undefined || reading.unit === 'items'
   const value = isJson === false ? undefined : parseJson(text)
   if (!value) {
-    return wantsItems
-      ? { fault: 'This result is text, not JSON. Read it with grep, or by lines or characters.' }
-      : readText(text, reading)
+    if (wantsItems) return { fault: 'This result is text, not JSON. Read it with grep, or by lines or characters.' }
+    return readText(text, reading)
   }
   const isItems = wantsItems || reading.unit === undefined
-  return isItems ? readJson(value.json, reading) : readText(text, reading)
+  if (isItems) return readJson(value.json, reading)
+  return readText(text, reading)
 }
 
 /**

@@ -103,9 +103,18 @@ const FIELDS: Readonly<Record<string, (value: unknown) => string | undefined>> =
   result: isText,
   path: isText,
   grep: isText,
-  ignore_case: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
-  unit: (value) => (UNITS.includes(value as never) ? undefined : `must be one of ${UNITS.join(', ')}`),
-  from: (value) => (Number.isSafeInteger(toNumber(value)) ? undefined : 'must be a whole number'),
+  ignore_case: (value) => {
+    if (typeof value === 'boolean') return undefined
+    return 'must be true or false'
+  },
+  unit: (value) => {
+    if (UNITS.includes(value as never)) return undefined
+    return `must be one of ${UNITS.join(', ')}`
+  },
+  from: (value) => {
+    if (Number.isSafeInteger(toNumber(value))) return undefined
+    return 'must be a whole number'
+  },
   count: isPositive,
   max_tokens: isPositive,
 }
@@ -117,22 +126,26 @@ function findFault(given: ReadonlyMap<string, unknown>): string | undefined {
     const problem = FIELDS[name]?.(value)
     if (problem !== undefined) return `'${name}' ${problem}.`
   }
-  return given.has('result') ? undefined : "'result' is missing. Pass the name that the folded result says."
+  if (given.has('result')) return undefined
+  return "'result' is missing. Pass the name that the folded result says."
 }
 
 function isText(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a text'
-  return value.length > LONGEST ? `must have at most ${formatNumber(LONGEST)} characters` : undefined
+  if (value.length > LONGEST) return `must have at most ${formatNumber(LONGEST)} characters`
+  return undefined
 }
 
 function isPositive(value: unknown): string | undefined {
   const number = toNumber(value)
-  return Number.isSafeInteger(number) && number > 0 ? undefined : 'must be a positive whole number'
+  if (Number.isSafeInteger(number) && number > 0) return undefined
+  return 'must be a positive whole number'
 }
 
 /** Models sometimes write numbers as strings. */
 function toNumber(value: unknown): number {
-  return typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN
+  if (typeof value === 'number' || typeof value === 'string') return Number(value)
+  return NaN
 }
 
 /**

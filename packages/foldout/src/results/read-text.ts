@@ -15,12 +15,14 @@ const OVERLAP = 200
 /** Reads lines or characters of a text. */
 export function readText(text: string, reading: Reading): ReadingAnswer {
   if (reading.grep !== undefined) return grepLines(text, reading, reading.grep)
-  return reading.unit === 'characters' ? readCharacters(text, reading) : readLines(text, reading)
+  if (reading.unit === 'characters') return readCharacters(text, reading)
+  return readLines(text, reading)
 }
 
 /** Where to begin, from 0 on. */
 export function getStart(from: number, total: number): number {
-  return from < 0 ? Math.max(total + from, 0) : Math.max(from - 1, 0)
+  if (from < 0) return Math.max(total + from, 0)
+  return Math.max(from - 1, 0)
 }
 
 /** Part of a text that does not begin or end inside a character. Some clients reject messages with half a character. */
@@ -110,7 +112,12 @@ export function createSearch(
   }
   const steps = { left: hasOwnThread ? OWN_THREAD_SEARCH_STEPS : SEARCH_STEPS }
   const end = performance.now() + (hasOwnThread ? OWN_THREAD_SEARCH_MS : SEARCH_MS)
-  return { find: (text) => (performance.now() > end ? 'stopped' : findIn(text, compiled.pattern, steps)) }
+  return {
+    find: (text) => {
+      if (performance.now() > end) return 'stopped'
+      return findIn(text, compiled.pattern, steps)
+    },
+  }
 }
 
 function findIn(text: string, pattern: LinearPattern, steps: { left: number }): Found | 'stopped' | undefined {

@@ -45,7 +45,8 @@ export function cutToTokens(text: string, tokens: number): string {
   const counted = countResultTokens(most)
   const cut = counted <= tokens ? most : most.slice(0, Math.floor((most.length * tokens) / counted))
   // Do not cut a surrogate pair.
-  return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
+  if (cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut)) return cut.slice(0, -1)
+  return cut
 }
 
 /** Formats a number with commas. `toLocaleString` takes much longer. */

@@ -83,7 +83,8 @@ function findAt(runs: readonly RecordedRun[]): number {
   const contexts = runs.flatMap(({ folds = [] }) =>
     folds.flatMap(({ reason, context }) => (reason === 'price' ? [context] : [])),
   )
-  return contexts.length === 0 ? USUAL.at : Math.min(...contexts)
+  if (contexts.length === 0) return USUAL.at
+  return Math.min(...contexts)
 }
 
 /** Lists the tools whose folded results were often read again. */

@@ -48,7 +48,10 @@ export function createFileRecorder(path: string, options: RecorderOptions): File
   })
   return {
     onEvent,
-    saved: () => (fault ? Promise.reject(fault) : Promise.resolve()),
+    saved: () => {
+      if (fault) return Promise.reject(fault)
+      return Promise.resolve()
+    },
   }
 }
 

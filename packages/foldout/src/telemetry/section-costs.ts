@@ -57,9 +57,9 @@ export function renderAsked(options: CostOptions, asked: Readonly<Record<string,
     counter,
     budget: NO_BUDGET,
     visibility: asked,
-    ...(session ? { session: withoutOpenings(session) } : {}),
-    ...(disclosure ? { disclosure } : {}),
-    ...(overrides ? { overrides } : {}),
+    ...(session && { session: withoutOpenings(session) }),
+    ...(disclosure && { disclosure }),
+    ...(overrides && { overrides }),
   }
   return bound.render(given)
 }
@@ -67,7 +67,10 @@ export function renderAsked(options: CostOptions, asked: Readonly<Record<string,
 function withoutOpenings(session: SessionReader): SessionReader {
   return {
     has: (slice) => session.has(slice),
-    get: (slice) => ((slice as unknown) === visibility ? slice.initial : session.get(slice)),
+    get: (slice) => {
+      if ((slice as unknown) === visibility) return slice.initial
+      return session.get(slice)
+    },
   }
 }
 

@@ -25,7 +25,8 @@ export function toSimulationSteps(run: RecordedRun): readonly SimulationStep[] {
     const opens = made.flatMap(({ callId }) => openings.get(callId)?.keys ?? [])
     const needs = (readBacks.get(at) ?? []).flatMap(({ callId, tokens }) => {
       const call = numbers.get(callId)
-      return call === undefined ? [] : [{ call, tokens }]
+      if (call === undefined) return []
+      return [{ call, tokens }]
     })
     const own = made.filter(({ ok, isDisclosure, name }) => ok !== null && !isDisclosure && name !== READ_RESULT)
     for (const { callId } of own) numbers.set(callId, numbers.size + 1)

@@ -325,7 +325,8 @@ function findChanges(prefixes: readonly (readonly string[])[]): readonly unknown
     parts.flatMap((part, at) => {
       const before = prefixes[index]?.[at]
       const isSame = before !== undefined && part.startsWith(before)
-      return isSame ? [] : [{ request: index + 2, part: at, was: before, is: part }]
+      if (isSame) return []
+      return [{ request: index + 2, part: at, was: before, is: part }]
     }),
   )
 }

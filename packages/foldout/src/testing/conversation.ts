@@ -87,7 +87,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     const tool = tools.get(name) ?? now.tools.find((candidate) => candidate.name === name)
     if (tool) return tool
     const path = now.toolsInFolds.get(name)
-    return path === undefined ? describeUnknownTool(name, tools.keys(), now) : describeFoldedTool(name, path, now)
+    if (path === undefined) return describeUnknownTool(name, tools.keys(), now)
+    return describeFoldedTool(name, path, now)
   }
   async function call(name: string, args: unknown): Promise<ToolResult> {
     const tool = getTool(name)

@@ -63,9 +63,9 @@ export interface ExposureExpectations {
 const metaToolDriver: ExposureDriver = {
   toFind(query, listed) {
     if (isListed('search_tools', listed)) return { name: 'search_tools', arguments: { query } }
-    return isListed('discover_and_use_tool', listed)
-      ? { name: 'discover_and_use_tool', arguments: { action: 'search', query } }
-      : undefined
+    if (isListed('discover_and_use_tool', listed))
+      return { name: 'discover_and_use_tool', arguments: { action: 'search', query } }
+    return undefined
   },
   toRun(tool, args, listed) {
     if (!isListed(tool, listed)) {

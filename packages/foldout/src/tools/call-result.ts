@@ -43,7 +43,8 @@ export function createErrorResult(message: string): CallResult {
 /** Reads a tool's return value as an answer. Content that the server left out becomes an empty list. */
 export function readCallResult(name: string, given: unknown): CallResult {
   if (!isPlainObject(given)) return createErrorResult(`Tool '${name}' failed: it did not return a result.`)
-  return Array.isArray(given['content']) ? (given as CallResult) : { ...given, content: [] }
+  if (Array.isArray(given['content'])) return given as CallResult
+  return { ...given, content: [] }
 }
 
 /** Turns an answer into a result for a conversation, which can hold text and images. The result includes the whole answer. */
@@ -66,16 +67,19 @@ export function toCallResult(result: ToolResult, options: { readonly isStructure
   const images = (result.images ?? []).map(({ mimeType, data }) => ({ type: 'image', mimeType, data }))
   const content: readonly ToolContent[] = [{ type: 'text', text: result.message }, ...images]
   const isStructured = options.isStructured === true && isPlainObject(result.value)
-  return isStructured ? { content, structuredContent: result.value } : { content }
+  if (isStructured) return { content, structuredContent: result.value }
+  return { content }
 }
 
 /** Wraps an answer unchanged, for a caller that unwraps it: its texts are not joined. */
 export function wrapAnswer(answer: CallResult): ToolResult {
-  return answer.isError === true ? { answer, ...fail('') } : { answer, ...ok('', answer) }
+  if (answer.isError === true) return { answer, ...fail('') }
+  return { answer, ...ok('', answer) }
 }
 
 function toImages({ type, mimeType, data }: ToolContent): readonly ToolImage[] {
-  return type === 'image' && typeof mimeType === 'string' && typeof data === 'string' ? [{ mimeType, data }] : []
+  if (type === 'image' && typeof mimeType === 'string' && typeof data === 'string') return [{ mimeType, data }]
+  return []
 }
 
 function describeContent(content: readonly ToolContent[], structuredContent: unknown): string {

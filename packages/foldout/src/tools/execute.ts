@@ -92,7 +92,8 @@ export function createThrownHandler(
     const thrown: ThrownByTool = { tool, ...(callId !== undefined && { callId }), error, isMistake: isMistake(error) }
     try {
       const message: unknown = onToolError?.(thrown)
-      return typeof message === 'string' ? message : undefined
+      if (typeof message === 'string') return message
+      return undefined
     } catch {
       return undefined
     }
@@ -107,7 +108,8 @@ export async function checkArguments(tool: AnyTool, args: unknown): Promise<Stan
   const checked = await validate(args)
   if (!checked.issues || vendor === 'json-schema') return checked
   const issues = checkByJsonSchema(tool.inputSchema, args)
-  return issues.length > 0 ? { issues } : checked
+  if (issues.length > 0) return { issues }
+  return checked
 }
 
 /** The steps of one call. */

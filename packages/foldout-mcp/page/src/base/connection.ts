@@ -22,7 +22,8 @@ export const isRecorded = recorded !== undefined
 
 function readRecorded(): Recorded | undefined {
   const text = document.querySelector('#recorded')?.textContent
-  return text ? (JSON.parse(text) as Recorded) : undefined
+  if (text) return JSON.parse(text) as Recorded
+  return undefined
 }
 
 /** What the server said first; undefined until it has said something. */
@@ -115,7 +116,7 @@ export async function call<Name extends ActionName>(
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),
-      ...(abort ? { signal: abort } : {}),
+      ...(abort && { signal: abort }),
     })
   } catch (error) {
     if (abort?.aborted) throw error

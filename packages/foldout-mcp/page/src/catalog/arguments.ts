@@ -43,19 +43,22 @@ function dropNull(property: Schema): Schema {
   if (types.length === 1) return { ...property, type: types[0] as unknown }
   const others = Array.isArray(anyOf) ? anyOf.filter((each) => !isObject(each) || each['type'] !== 'null') : []
   const [only] = others as readonly unknown[]
-  return others.length === 1 && isObject(only) ? only : property
+  if (others.length === 1 && isObject(only)) return only
+  return property
 }
 
 function getKind(type: unknown): Field['kind'] {
   if (type === 'string') return 'text'
   if (type === 'boolean') return 'boolean'
-  return type === 'number' || type === 'integer' ? 'number' : 'json'
+  if (type === 'number' || type === 'integer') return 'number'
+  return 'json'
 }
 
 function getChoices({ type, enum: choices }: Schema): readonly string[] | undefined {
   if (type === 'boolean') return ['true', 'false']
   const isList = Array.isArray(choices) && choices.every((choice) => typeof choice === 'string')
-  return isList && (type === 'string' || type === undefined) ? choices : undefined
+  if (isList && (type === 'string' || type === undefined)) return choices
+  return undefined
 }
 
 /** Arguments that were written as a whole. Throws if they are not an object of JSON. */
@@ -77,7 +80,8 @@ export function readArguments(
 ): Readonly<Record<string, unknown>> {
   const entries = fields.flatMap((field): readonly (readonly [string, unknown])[] => {
     const text = Object.hasOwn(texts, field.name) ? (texts[field.name] ?? '') : ''
-    return text === '' ? [] : [[field.name, readText(field, text)]]
+    if (text === '') return []
+    return [[field.name, readText(field, text)]]
   })
   return Object.fromEntries(entries)
 }

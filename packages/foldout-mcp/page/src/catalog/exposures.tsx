@@ -62,7 +62,8 @@ export function Exposures({ total }: { readonly total: number }) {
 
 function describeSaving(saved: number): string {
   if (Math.abs(saved) < 0.005) return 'the same'
-  return saved > 0 ? `${formatShare(saved)} less` : `${formatShare(-saved)} more`
+  if (saved > 0) return `${formatShare(saved)} less`
+  return `${formatShare(-saved)} more`
 }
 
 function describe({ findTokens, breakEven }: ExposureRow): string {

@@ -82,7 +82,9 @@ function describeNext({ name, calls, retryAt, needsSignIn }: ServerRow): string 
   if (needsSignIn) return `Sign in with: foldout login ${toLabel(name)}`
   if (retryAt !== undefined) {
     const isSoon = retryAt > Date.now()
-    return isSoon ? `Next try at ${formatClock(retryAt)}.` : 'The next call tries again.'
+    if (isSoon) return `Next try at ${formatClock(retryAt)}.`
+    return 'The next call tries again.'
   }
-  return calls > 0 ? `It is working on ${formatCount(calls, 'call')}.` : ''
+  if (calls > 0) return `It is working on ${formatCount(calls, 'call')}.`
+  return ''
 }

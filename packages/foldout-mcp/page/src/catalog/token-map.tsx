@@ -153,5 +153,6 @@ function toAreas({ tools }: CatalogView): readonly Area[] {
 }
 
 function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, Math.max(1, Math.floor(length) - 1))}…`
+  if (text.length <= length) return text
+  return `${text.slice(0, Math.max(1, Math.floor(length) - 1))}…`
 }

@@ -53,7 +53,10 @@ function CallForm({ tool }: { readonly tool: ToolDetail }) {
   /** The arguments as a whole, if they are written as JSON. */
   const [whole, setWhole] = useState<string | undefined>(undefined)
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined)
-  const read = () => (whole === undefined ? readArguments(fields, texts) : readObject(whole))
+  const read = () => {
+    if (whole === undefined) return readArguments(fields, texts)
+    return readObject(whole)
+  }
   const toggle = (): void => {
     try {
       setWhole(whole === undefined ? JSON.stringify(read(), null, 2) : undefined)

@@ -128,7 +128,8 @@ function Dots({ arm, cell }: { readonly arm: string; readonly cell: CompareCell 
 
 function getKind(score: number): string {
   if (score === 1) return 'passed'
-  return score === 0 ? 'failed' : 'partly'
+  if (score === 0) return 'failed'
+  return 'partly'
 }
 
 function describeCell(arm: string, { scores, errors, hasMissed }: CompareCell): string {

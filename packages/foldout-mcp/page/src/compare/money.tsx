@@ -80,7 +80,8 @@ export function Money({ report }: { readonly report: CompareReport }) {
 
 function findStep(perHour: number): number {
   const at = TRAFFICS.findIndex((rate) => rate >= perHour)
-  return at === -1 ? TRAFFICS.length - 1 : at
+  if (at === -1) return TRAFFICS.length - 1
+  return at
 }
 
 interface Costs {

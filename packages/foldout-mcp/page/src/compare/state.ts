@@ -28,13 +28,16 @@ export type FilterName = keyof typeof FILTERS
 export const filter = signal<FilterName>('all')
 export const searched = signal('')
 
-const getMean = ({ scores }: CompareCell): number =>
-  scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length
+const getMean = ({ scores }: CompareCell): number => {
+  if (scores.length === 0) return 0
+  return scores.reduce((sum, score) => sum + score, 0) / scores.length
+}
 
 /** How much better an arm did in a case than the base: below 0, it did worse. */
 export function getDifference({ arms }: CaseReport, arm: string, base: string): number {
   const [own, other] = [arms[arm], arms[base]]
-  return own && other && own.scores.length > 0 && other.scores.length > 0 ? getMean(own) - getMean(other) : 0
+  if (own && other && own.scores.length > 0 && other.scores.length > 0) return getMean(own) - getMean(other)
+  return 0
 }
 
 const TESTS: Readonly<Record<FilterName, (one: CaseReport, base: string) => boolean>> = {

@@ -15,5 +15,6 @@ export interface BarPart {
 }
 
 function toPercent(value: number, whole: number): number {
-  return whole <= 0 ? 0 : Math.min(100, Math.max(0, (value / whole) * 100))
+  if (whole <= 0) return 0
+  return Math.min(100, Math.max(0, (value / whole) * 100))
 }

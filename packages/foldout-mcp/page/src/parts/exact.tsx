@@ -9,15 +9,14 @@ export function Exact({ text }: { readonly text: string }) {
   if (parts.length === 1) return <>{text}</>
   return (
     <>
-      {parts.map(({ text: part, code }, i) =>
-        code === undefined ? (
-          part
-        ) : (
+      {parts.map(({ text: part, code }, i) => {
+        if (code === undefined) return part
+        return (
           <mark key={i} class="invisible" title={`An invisible character: ${code}`}>
             {code}
           </mark>
-        ),
-      )}
+        )
+      })}
     </>
   )
 }

@@ -5,7 +5,8 @@ function findNext(key: string, from: number, count: number): number | undefined 
   if (key === 'Home') return 0
   if (key === 'End') return count - 1
   const step = STEPS[key]
-  return step === undefined ? undefined : Math.max(0, Math.min(count - 1, from + step))
+  if (step === undefined) return undefined
+  return Math.max(0, Math.min(count - 1, from + step))
 }
 
 /**

@@ -30,7 +30,10 @@ export function useVirtual({ count, height, large }: VirtualOptions): Virtual {
   const [, draw] = useReducer<number, void>((times) => times + 1, 0)
   const options = {
     count,
-    estimateSize: (index: number) => (index === large?.index ? large.height : height),
+    estimateSize: (index: number) => {
+      if (index === large?.index) return large.height
+      return height
+    },
     getScrollElement: () => scroller.current,
     observeElementRect,
     observeElementOffset,

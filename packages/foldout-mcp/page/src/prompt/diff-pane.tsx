@@ -52,7 +52,8 @@ const WORDS = { added: 'Added: ', removed: 'Removed: ', same: '' } as const
 
 function getKind(isAdded: boolean, isRemoved: boolean): keyof typeof MARKS {
   if (isAdded) return 'added'
-  return isRemoved ? 'removed' : 'same'
+  if (isRemoved) return 'removed'
+  return 'same'
 }
 
 function DiffPart({ text, kind }: { readonly text: string; readonly kind: keyof typeof MARKS }) {

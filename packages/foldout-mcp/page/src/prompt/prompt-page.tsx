@@ -140,7 +140,8 @@ function Summary({ shown }: { readonly shown: PromptView }) {
 
 function describeSaving(saved: number): string {
   if (saved > 0.005) return `${formatShare(saved)} less than with everything open`
-  return saved < -0.005 ? `${formatShare(-saved)} more than with everything open` : 'as much as with everything open'
+  if (saved < -0.005) return `${formatShare(-saved)} more than with everything open`
+  return 'as much as with everything open'
 }
 
 /** What the last click did, for the eye and for screen readers. */

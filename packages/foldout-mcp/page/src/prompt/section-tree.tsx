@@ -127,7 +127,8 @@ function Figure({ label, value, isStrong }: FigureProps) {
 function describeState({ state, canFold }: SectionRow): string {
   if (state === 'hidden') return 'inside a folded section'
   if (state === 'folded') return 'folded'
-  return canFold ? 'open' : 'always open'
+  if (canFold) return 'open'
+  return 'always open'
 }
 
 function toggleAt(row: SectionRow | undefined): void {

@@ -34,7 +34,7 @@ export async function refresh(): Promise<void> {
   const mine = ++latest
   const request: PromptRequest = {
     visibility: visibility.value,
-    ...(strategy.value === undefined ? {} : { strategy: strategy.value }),
+    ...(strategy.value !== undefined && { strategy: strategy.value }),
   }
   try {
     const next = await call('prompt/render', request)
@@ -55,7 +55,8 @@ function compare(before: PromptView, after: PromptView): Change | undefined {
     added: [...now].filter((name) => !old.has(name)),
     removed: [...old].filter((name) => !now.has(name)),
   }
-  return change.tokens === 0 && change.added.length + change.removed.length === 0 ? undefined : change
+  if (change.tokens === 0 && change.added.length + change.removed.length === 0) return undefined
+  return change
 }
 
 /** Opens a folded section, or folds an open one. Those around it are opened with it. */

@@ -16,15 +16,14 @@ export function TextPane({ shown }: { readonly shown: PromptView }) {
   }, [current])
   return (
     <div class="text" ref={pane}>
-      {toParts(shown).map(({ text, span }, i) =>
-        span ? (
-          <Part key={span.path} {...{ text, span, shown }} isCurrent={span.path === current} />
-        ) : (
+      {toParts(shown).map(({ text, span }, i) => {
+        if (span) return <Part key={span.path} {...{ text, span, shown }} isCurrent={span.path === current} />
+        return (
           <span key={i} class="gap">
             <Exact text={text} />
           </span>
-        ),
-      )}
+        )
+      })}
     </div>
   )
 }

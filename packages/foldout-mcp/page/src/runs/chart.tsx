@@ -177,7 +177,8 @@ function createOptions(
 /** The window is shown if the run comes near it; otherwise it would make the run a flat line. */
 function getTop(high: number, limit: number | undefined): number {
   const top = Math.max(10, high * 1.15)
-  return limit !== undefined && limit < top * 2 ? Math.max(top, limit * 1.05) : top
+  if (limit !== undefined && limit < top * 2) return Math.max(top, limit * 1.05)
+  return top
 }
 
 function drawMarks(
@@ -210,7 +211,8 @@ function drawMarks(
     ctx.fillStyle = colors.text
     ctx.font = `600 ${11 * ratio}px system-ui, sans-serif`
     const isRight = x > bbox.left + bbox.width - 90 * ratio
-    ctx.textAlign = isRight ? 'right' : 'left'
+    if (isRight) ctx.textAlign = 'right'
+    else ctx.textAlign = 'left'
     const label = `${shown.words.mark} ${formatNumber(peak.context)}`
     const [left, top] = [x + (isRight ? -10 : 10) * ratio, y - 8 * ratio]
     // A line may cross it.

@@ -13,7 +13,8 @@ const ANSWERS: Readonly<Record<RunOpening['answer'], { readonly label: string; r
 const USES = { true: 'ahead, and used', false: 'ahead, and not used' } as const
 
 function getLabel({ answer, isUsed }: RunOpening): string {
-  return isUsed === undefined ? ANSWERS[answer].label : USES[`${isUsed}`]
+  if (isUsed === undefined) return ANSWERS[answer].label
+  return USES[`${isUsed}`]
 }
 
 /** What the model opened, and what was opened ahead of it, and why. */

@@ -96,7 +96,8 @@ export function RunList({
 }
 
 function formatSize(shown: number, all: number): string {
-  return shown === all ? formatNumber(all) : `${formatNumber(shown)} of ${formatNumber(all)}`
+  if (shown === all) return formatNumber(all)
+  return `${formatNumber(shown)} of ${formatNumber(all)}`
 }
 
 function RunEntry({ run }: { readonly run: RunSummary }) {
@@ -138,16 +139,14 @@ function ClientEntry({ client }: { readonly client: ClientSummary }) {
 
 function Trouble({ failed, held }: Pick<ClientSummary['figures'], 'failed' | 'held'>) {
   if (failed > 0) return <span class="chip bad">{formatNumber(failed)} failed</span>
-  return held > 0 ? (
-    <span class="chip fold">{formatNumber(held)} held back</span>
-  ) : (
-    <span class="chip accent">client</span>
-  )
+  if (held > 0) return <span class="chip fold">{formatNumber(held)} held back</span>
+  return <span class="chip accent">client</span>
 }
 
 /** Runs that were recorded as numbers have no time. */
 function Clock({ at }: { readonly at: number }) {
-  return at > 1e9 ? <time class="note">{formatClock(at)}</time> : null
+  if (at > 1e9) return <time class="note">{formatClock(at)}</time>
+  return null
 }
 
 /** Searches, filters and sorts the list. It is worth its room only if there is something to choose from. */

@@ -45,7 +45,8 @@ function selectRuns(list: readonly Listed[], { text, status, order }: Selection)
     return words.every((word) => content.includes(word))
   })
   // The server lists the newest first.
-  return order === 'newest' ? matching : matching.toSorted((a, b) => measure(b, order) - measure(a, order))
+  if (order === 'newest') return matching
+  return matching.toSorted((a, b) => measure(b, order) - measure(a, order))
 }
 
 /** What is searched. */
@@ -58,5 +59,6 @@ function getContent(one: Listed): string {
 function measure(one: Listed, order: Exclude<Order, 'newest'>): number {
   if (one.kind === 'client') return -1
   if (order === 'tokens') return one.usage.input
-  return order === 'duration' ? one.durationMs : one[order]
+  if (order === 'duration') return one.durationMs
+  return one[order]
 }

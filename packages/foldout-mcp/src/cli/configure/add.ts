@@ -172,7 +172,8 @@ function addFolder(definition: ServerDefinition): ServerDefinition {
   const { command, args = [] } = definition
   if (command === undefined) return definition
   const cwd = getFolderNeeded([command, ...args.map(String)], process.cwd())
-  return cwd === undefined ? definition : { ...definition, cwd }
+  if (cwd === undefined) return definition
+  return { ...definition, cwd }
 }
 
 async function createFromRegistry(
@@ -200,7 +201,8 @@ async function createFromRegistry(
   return recipe(({ id, fallback }) => {
     const given = listGiven(id)
     const other = byId.get(id) ?? fallback
-    return given.length > 0 || other === undefined ? given : [other]
+    if (given.length > 0 || other === undefined) return given
+    return [other]
   })
 }
 

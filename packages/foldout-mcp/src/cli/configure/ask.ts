@@ -15,8 +15,12 @@ export async function askQuestions(questions: readonly Question[]): Promise<Read
 
 async function askOne({ id, description, isSecret, choices }: Question): Promise<string | symbol> {
   const message = toLine(description === undefined ? id : `${id}: ${description}`)
-  const validate = (value: string | undefined): string | undefined => (value ? undefined : 'The server needs a value.')
+  const validate = (value: string | undefined): string | undefined => {
+    if (value) return undefined
+    return 'The server needs a value.'
+  }
   if (choices.length > 0) return select({ message, options: choices.map((value) => ({ value, label: toLine(value) })) })
   const answer = await (isSecret ? password({ message, validate }) : text({ message, validate }))
-  return isCancel(answer) ? Symbol('cancel') : answer
+  if (isCancel(answer)) return Symbol('cancel')
+  return answer
 }

@@ -55,11 +55,12 @@ async function answerRun(
   if (!settings) throw new UsageError(`'${toLine(id)}' is a call of a run. Name its database with --store postgres://…`)
   const fleet = await openRunsAt(settings)
   try {
-    const { run, request } = await fleet.answer(id, { approved, ...(reason === undefined ? {} : { reason }) })
+    const { run, request } = await fleet.answer(id, { approved, ...(reason !== undefined && { reason }) })
     return { tool: request.tool, caller: `the run ${toLine(`${run.kind}/${run.id}`)}`, next: ' The run continues.' }
   } catch (error) {
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'approval-unknown'
-    throw isUnknown ? new UsageError(error.message) : error
+    if (isUnknown) throw new UsageError(error.message)
+    throw error
   } finally {
     await fleet.close()
   }

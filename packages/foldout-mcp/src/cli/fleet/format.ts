@@ -90,7 +90,8 @@ function formatCounts({ counts, runs, isComplete }: FleetView): string {
 
 function describeEnd({ machine, error }: FleetView['runs'][number]): string {
   if (error !== undefined) return shorten(toLine(error), MOST_ERROR)
-  return machine === undefined ? '' : toLine(machine)
+  if (machine === undefined) return ''
+  return toLine(machine)
 }
 
 function formatRunCall({ id, run, request }: FleetApproval, style: Style): readonly string[] {

@@ -49,7 +49,7 @@ export async function openViewer(store: GatewayStore, settings: StoreSettings | 
 /** Opens the runs in a store's database. The store needs the same package, so it is installed. */
 export async function openRunsAt({ url, schema }: StoreSettings) {
   const { openFleet } = await import('foldout-fleet')
-  return openFleet({ connectionString: url, ...(schema === undefined ? {} : { schema }) })
+  return openFleet({ connectionString: url, ...(schema !== undefined && { schema }) })
 }
 
 /** Joins the registrations of each process, which has one for each transport. */

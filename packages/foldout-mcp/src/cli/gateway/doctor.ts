@@ -37,7 +37,8 @@ export async function examineServers(options: ServerOptions, surroundings: Surro
   const { stdout } = surroundings
   stdout.write(options.json ? `${JSON.stringify(examination, null, 2)}\n` : formatAll(examination, surroundings))
   // A rule that matches nothing protects nobody, so a script must notice it.
-  return problems.length === 0 && servers.every(({ isWorking }) => isWorking) ? EXIT.done : EXIT.failed
+  if (problems.length === 0 && servers.every(({ isWorking }) => isWorking)) return EXIT.done
+  return EXIT.failed
 }
 
 async function examine(options: ServerOptions, surroundings: Surroundings): Promise<Examination> {

@@ -19,7 +19,8 @@ export async function listTools(options: ServerOptions, surroundings: Surroundin
     )
     const view = { ...session, costs, exposures }
     surroundings.stdout.write(options.json ? formatJson(view) : formatTools(view, surroundings))
-    return session.servers.length === 0 && session.failed.length > 0 ? EXIT.failed : EXIT.done
+    if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
+    return EXIT.done
   })
 }
 

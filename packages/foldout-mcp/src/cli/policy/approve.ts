@@ -29,7 +29,7 @@ export async function approve(
   // Accept nothing that the user did not name.
   if (server === undefined && !options.all) return listPins(options, surroundings)
   const { stdout } = surroundings
-  const choice = { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }) }
+  const choice = { ...(server !== undefined && { server }), ...(tool !== undefined && { tool }) }
   const accepted = await withStore(options, surroundings, ({ pins }) => pins.approve(choice))
   if (options.json) stdout.write(`${JSON.stringify({ approved: accepted.map(toPinJson) }, null, 2)}\n`)
   else

@@ -44,7 +44,8 @@ export function formatUnapproved(unapproved: readonly Unapproved[], { stdout, en
       style(sign === '-' ? 'red' : 'yellow', `  ${sign} ${oneLine(text)}`),
     ),
   ])
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`
+  if (lines.length === 0) return ''
+  return `${lines.join('\n')}\n\n`
 }
 
 function oneLine(text: string): string {
@@ -78,7 +79,8 @@ export function compareDefinitions(
 }
 
 function toDifference(sign: DifferenceLine['sign'], path: string, text: string | undefined): readonly DifferenceLine[] {
-  return text === undefined ? [] : [{ sign, text: showInvisible(`${path}: ${text}`) }]
+  if (text === undefined) return []
+  return [{ sign, text: showInvisible(`${path}: ${text}`) }]
 }
 
 /** Values nested deeper than this are compared as a whole. */

@@ -29,7 +29,7 @@ export function createProgress(
   return {
     stream: {
       isTTY: true,
-      ...(stderr.columns === undefined ? {} : { columns: stderr.columns }),
+      ...(stderr.columns !== undefined && { columns: stderr.columns }),
       write(text) {
         clear()
         return stderr.write(text)

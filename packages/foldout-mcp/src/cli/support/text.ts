@@ -106,7 +106,8 @@ export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: St
   const isColored = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   return (style, text) => {
     const [on, off] = STYLES[style]
-    return isColored ? `\u001B[${on}m${text}\u001B[${off}m` : text
+    if (isColored) return `\u001B[${on}m${text}\u001B[${off}m`
+    return text
   }
 }
 
@@ -125,4 +126,14 @@ export function formatTable(rows: readonly (readonly string[])[], width = Infini
 export function formatWorking(working: number, failed: number): string {
   const all = working + failed
   return `${working} of ${formatCount(all, 'server')} ${all === 1 ? 'works' : 'work'}.`
+}
+
+/** What to run to see why the other servers do not work, with the files that were named. */
+export function formatDoctorHint(config: readonly string[] = []): string {
+  return ['For more about the others: foldout doctor', ...config.map((file) => `--config ${quoteWord(file)}`)].join(' ')
+}
+
+/** Quotes a word of a command line if a shell would split or change it. */
+export function quoteWord(word: string): string {
+  return /^[\w./:\\@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -154,7 +154,8 @@ async function describe(file: string): Promise<readonly string[]> {
     return shorten(toLine(`  ${name}: ${url ?? [command, ...args].join(' ')}`), MOST_WIDTH)
   })
   const more = lines.length > MOST_SHOWN ? [`  and ${lines.length - MOST_SHOWN} more`] : []
-  return lines.length === 0 ? [] : ['It would start or connect to:', ...lines.slice(0, MOST_SHOWN), ...more]
+  if (lines.length === 0) return []
+  return ['It would start or connect to:', ...lines.slice(0, MOST_SHOWN), ...more]
 }
 
 async function isTrusted(file: string, text: string, state: State): Promise<boolean> {

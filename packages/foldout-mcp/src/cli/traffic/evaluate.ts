@@ -142,7 +142,8 @@ function formatEvaluation(evaluation: Evaluation, { stdout, env }: Surroundings)
   const style = createStyler(stdout, env)
   const rows = Object.entries(LABELS).flatMap(([key, label]) => {
     const score = scores[key as keyof Scores]
-    return score === null ? [] : [[label, score.toFixed(3), formatBar(score, 20)]]
+    if (score === null) return []
+    return [[label, score.toFixed(3), formatBar(score, 20)]]
   })
   const describeMiss = ({ query, expected, found }: Miss): readonly string[] => [
     style('yellow', `“${toLine(query)}”`),
@@ -220,7 +221,8 @@ function computeGain(grades: readonly number[]): number {
 }
 
 function invert(rank: number): number {
-  return rank === 0 ? 0 : 1 / rank
+  if (rank === 0) return 0
+  return 1 / rank
 }
 
 function average(values: readonly number[]): number | null {

@@ -50,7 +50,8 @@ export async function replay(file: string, options: ReplayOptions, surroundings:
     const { stdout } = surroundings
     stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result, surroundings))
     const isWorse = searches.some(({ lost }) => lost.length > 0) || calls.some(({ outcome }) => outcome === 'fails now')
-    return isWorse ? EXIT.failed : EXIT.done
+    if (isWorse) return EXIT.failed
+    return EXIT.done
   })
 }
 
@@ -78,7 +79,8 @@ async function repeatCall(catalog: Catalog, call: Call, signal: AbortSignal): Pr
   if (isOk !== call.ok) {
     const [first] = result.content
     const says = typeof first?.['text'] === 'string' ? first['text'] : undefined
-    return isOk ? { tool, outcome: 'works now', reason: undefined } : { tool, outcome: 'fails now', reason: says }
+    if (isOk) return { tool, outcome: 'works now', reason: undefined }
+    return { tool, outcome: 'fails now', reason: says }
   }
   const isSame = call.result?.hash === summarizeResult(result).hash
   return { tool, outcome: isSame ? 'same' : 'different', reason: undefined }
@@ -90,7 +92,8 @@ function findObstacle(catalog: Catalog, { tool, isReadOnly, isRedacted, result }
   if (isUnknown(entry)) return 'the tool no longer exists'
   if (!isReadOnly || entry.annotations?.readOnlyHint !== true) return 'the tool may change something'
   if (isRedacted) return 'its arguments were not recorded in full'
-  return result === undefined ? 'it was not answered' : undefined
+  if (result === undefined) return 'it was not answered'
+  return undefined
 }
 
 interface Result {

@@ -117,8 +117,10 @@ function parseFlat(format: Format, text: string): unknown {
 }
 
 function keepByteOrderMark(format: Format): Format {
-  const split = (text: string): readonly [string, string] =>
-    text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
+  const split = (text: string): readonly [string, string] => {
+    if (text.startsWith('\uFEFF')) return ['\uFEFF', text.slice(1)]
+    return ['', text]
+  }
   return {
     parse: (text) => parseFlat(format, split(text)[1]),
     edit(text, place, entries) {

@@ -54,9 +54,11 @@ function setEntries(text: string, path: Path, entries: readonly EntryChange[]): 
   const known = listProperties(container)
   const replaced = entries.flatMap((entry) => {
     const [, node] = known.get(entry.name)?.children ?? []
-    return node
-      ? [{ offset: node.offset, length: node.length, content: toContent(entry, getLead(text, node.offset), style) }]
-      : []
+    if (node)
+      return [
+        { offset: node.offset, length: node.length, content: toContent(entry, getLead(text, node.offset), style) },
+      ]
+    return []
   })
   const added = entries
     .filter(({ name }) => !known.has(name))

@@ -23,7 +23,8 @@ export function mergeTexts(base: string, ours: string, theirs: string): string |
 }
 
 function splitLines(text: string): readonly string[] {
-  return text === '' ? [] : text.split(/(?<=\n)/)
+  if (text === '') return []
+  return text.split(/(?<=\n)/)
 }
 
 /** The next line that both others still have. */
@@ -80,7 +81,8 @@ function startOn(
   const below = furthest[middle + diagonal - 1] ?? 0
   const above = furthest[middle + diagonal + 1] ?? 0
   const isAdded = diagonal === -steps || (diagonal !== steps && below < above)
-  return isAdded ? { line: above, from: diagonal + 1 } : { line: below + 1, from: diagonal - 1 }
+  if (isAdded) return { line: above, from: diagonal + 1 }
+  return { line: below + 1, from: diagonal - 1 }
 }
 
 function walkBack(history: readonly Int32Array[], middle: number, lines: number, others: number): Matches {

@@ -58,7 +58,8 @@ function append(text: string, content: string): string {
 /** Cuts `mcp_servers = {}`, because nothing can be added to a table in braces. */
 function cutEmptyTable(text: string, path: Path): string {
   const [key = ''] = path
-  return path.length === 1 ? text.replace(new RegExp(`^[ \\t]*"?${key}"?[ \\t]*=[ \\t]*\\{[ \\t]*\\}`, 'm'), '') : text
+  if (path.length === 1) return text.replace(new RegExp(`^[ \\t]*"?${key}"?[ \\t]*=[ \\t]*\\{[ \\t]*\\}`, 'm'), '')
+  return text
 }
 
 interface Header {
@@ -96,7 +97,8 @@ function findTables(text: string, path: Path): readonly (readonly [number, numbe
 function listHeaders(text: string): readonly Header[] {
   return Array.from(text.matchAll(/^[ \t]*\[[^\r\n]*/gm)).flatMap((match) => {
     const path = readHeader(match[0])
-    return path === undefined ? [] : [{ offset: match.index, path }]
+    if (path === undefined) return []
+    return [{ offset: match.index, path }]
   })
 }
 

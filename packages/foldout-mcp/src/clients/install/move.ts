@@ -107,7 +107,8 @@ async function planAddition(
   const originals = new Map(
     fresh.flatMap((server) => {
       const original = getOriginal(server, config, previous)
-      return original !== undefined && servers.has(getName(server)) ? [[getName(server), original] as const] : []
+      if (original !== undefined && servers.has(getName(server))) return [[getName(server), original] as const]
+      return []
     }),
   )
   return {

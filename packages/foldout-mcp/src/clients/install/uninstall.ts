@@ -114,7 +114,8 @@ function getStatus(current: string | undefined, { after }: Receipt, undone: Undo
   if (current === after) return 'restored'
   if (undone.hadGateway) return 'edited'
   if (undone.returned.length === 0) return 'gone'
-  return current === undefined ? 'recreated' : 'returned'
+  if (current === undefined) return 'recreated'
+  return 'returned'
 }
 
 /** Without a receipt, removes every entry that starts the gateway. */
@@ -155,7 +156,8 @@ async function findLost(
 ): Promise<UninstallResult['lost']> {
   const records = (await state.configs.list()).flatMap(({ file, servers }) => {
     const own = servers.filter(({ owners }) => owners.includes(path)).map(({ name }) => name)
-    return own.length === 0 ? [] : [{ config: file, servers: own }]
+    if (own.length === 0) return []
+    return [{ config: file, servers: own }]
   })
   if (records.length > 0) return records
   const configs = listGateways(text, client, format).flatMap(({ entry }) => getServedConfig(entry) ?? [])
@@ -171,5 +173,6 @@ function getServedConfig(entry: unknown): string | undefined {
   const read = readEntry(entry, { folder: undefined, inputs: new Map() })
   const words = 'definition' in read ? (read.definition.args ?? []).map(String) : []
   const option = words.findIndex((word) => word === '--config' || word === '-c')
-  return option === -1 ? undefined : words[option + 1]
+  if (option === -1) return undefined
+  return words[option + 1]
 }

@@ -95,5 +95,6 @@ export function describeAuthFailure(error: unknown): string {
   const last = [...seen].findLast((each): each is Error => each instanceof Error && each.message !== '')
   const { value } = redactText(describeNetworkFailure([...seen]) ?? last?.message ?? String(error))
   const text = value.slice(0, LONGEST_REASON).trim()
-  return /[.!?]$/.test(text) ? text : `${text}.`
+  if (/[.!?]$/.test(text)) return text
+  return `${text}.`
 }

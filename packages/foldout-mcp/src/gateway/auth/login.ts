@@ -177,7 +177,8 @@ class LoginFlow implements OAuthClientProvider {
   }
 
   get issuer(): string {
-    return this.#discovery ? getIssuer(this.#discovery) : ''
+    if (this.#discovery) return getIssuer(this.#discovery)
+    return ''
   }
 
   state(): string {
@@ -243,7 +244,8 @@ class LoginFlow implements OAuthClientProvider {
     const had = more.length > 0 ? (before?.tokens?.scope?.split(' ') ?? []) : []
     const first = (auth?.scope ?? challenged)?.split(' ') ?? []
     const all = [...new Set([...first, ...had, ...more])].filter((scope) => scope !== '')
-    return all.length === 0 ? undefined : all.join(' ')
+    if (all.length === 0) return undefined
+    return all.join(' ')
   }
 
   getPage(): URL {

@@ -56,7 +56,8 @@ export async function listenForRedirect(state: string, port = 0): Promise<Redire
 function readRequest({ method, url = '', headers }: IncomingMessage, host: string): URLSearchParams | undefined {
   if (method !== 'GET' || headers.host !== host || !URL.canParse(url, `http://${host}`)) return undefined
   const { pathname, searchParams } = new URL(url, `http://${host}`)
-  return pathname === PATH ? searchParams : undefined
+  if (pathname === PATH) return searchParams
+  return undefined
 }
 
 function isSame(text: string, secret: string): boolean {

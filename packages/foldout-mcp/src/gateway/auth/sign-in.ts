@@ -139,7 +139,8 @@ export class SignIn implements McpAuthorization {
 
   #take(record: SignInRecord | undefined): void {
     // A copied or renamed file must not send a token elsewhere.
-    this.#record = record?.resource === getAddress(this.#server.url) ? record : undefined
+    if (record?.resource === getAddress(this.#server.url)) this.#record = record
+    else this.#record = undefined
     const { access_token: access, refresh_token: refresh } = this.#record?.tokens ?? {}
     this.#options.onTokens?.([access, refresh].filter((token) => token !== undefined))
     this.#failures = 0
@@ -174,7 +175,8 @@ export class SignIn implements McpAuthorization {
     const { store } = this.#options
     const record = await store.update(this.#key, async (current) => current && { ...current, tokens: undefined })
     this.#take(record)
-    throw record ? this.#toLostError(record) : await this.#toMissingError()
+    if (record) throw this.#toLostError(record)
+    throw await this.#toMissingError()
   }
 
   /** Only a person's sign-in can be lost by waiting. */

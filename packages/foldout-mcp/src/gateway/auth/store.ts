@@ -77,7 +77,8 @@ class FileStore implements SignInStore {
   }
 
   async getPlace(): Promise<'keychain' | 'file'> {
-    return (await this.#getKeychain()) ? 'keychain' : 'file'
+    if (await this.#getKeychain()) return 'keychain'
+    return 'file'
   }
 
   update(key: string, change: SignInChange): Promise<SignInRecord | undefined> {
@@ -156,7 +157,8 @@ class FileStore implements SignInStore {
     const keychain = await this.#getKeychain()
     if (!keychain) throw new Error('The keychain that holds the sign-in is not available.')
     const text = await keychain.read(secrets.keychain, secrets.parts)
-    return text === undefined ? undefined : toRecord(stored, parseSecrets(text))
+    if (text === undefined) return undefined
+    return toRecord(stored, parseSecrets(text))
   }
 
   async #write(key: string, record: SignInRecord | undefined, lock: HeldLock): Promise<void> {

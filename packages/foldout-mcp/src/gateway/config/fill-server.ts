@@ -37,7 +37,8 @@ export interface FilledHttpServer {
  * @throws Error that says which variable is missing, or what is wrong with the URL.
  */
 export async function fillServer(server: ServerConfig, variables: Variables): Promise<FilledServer> {
-  return server.kind === 'stdio' ? fillStdioServer(server, variables) : fillHttpServer(server, variables)
+  if (server.kind === 'stdio') return fillStdioServer(server, variables)
+  return fillHttpServer(server, variables)
 }
 
 /**
@@ -193,5 +194,6 @@ function splitEntries(text: string): readonly string[] {
 
 function findLineEnd(text: string, from: number): number {
   const end = text.indexOf('\n', from)
-  return end === -1 ? text.length : end
+  if (end === -1) return text.length
+  return end
 }

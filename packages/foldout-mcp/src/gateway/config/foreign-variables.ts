@@ -29,7 +29,8 @@ export function convertVariables(
   return text.replaceAll(REFERENCE, (_whole, name?: string, input?: string, place?: string) => {
     if (name !== undefined) return `\${${name}}`
     if (input !== undefined) return convertInput(input, inputs.get(input), onNote)
-    return place === 'userHome' ? '${HOME}' : '${ROOT}'
+    if (place === 'userHome') return '${HOME}'
+    return '${ROOT}'
   })
 }
 
@@ -38,7 +39,8 @@ function convertInput(id: string, input: Input | undefined, onNote?: (note: stri
   const description = input?.description ? ` (${input.description})` : ''
   const isSafe = input?.fallback !== undefined && !/[{}]/.test(input.fallback)
   onNote?.(`set the environment variable ${variable}${description}, which VS Code asks for`)
-  return isSafe ? `\${${variable}:-${input.fallback}}` : `\${${variable}}`
+  if (isSafe) return `\${${variable}:-${input.fallback}}`
+  return `\${${variable}}`
 }
 
 /** Variables that nearly every environment has, and the gateway's own. They are never the answer to a question. */
@@ -54,11 +56,13 @@ export function toVariable(id: string): string {
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
     .replace(/^(?=\d|$)/, '_')
-  return TAKEN.has(name) ? `INPUT_${name}` : name
+  if (TAKEN.has(name)) return `INPUT_${name}`
+  return name
 }
 
 function toText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
+  if (typeof value === 'string' && value !== '') return value
+  return undefined
 }
 
 /** The settings of a server whose texts may contain variables. */
@@ -71,7 +75,10 @@ export function convertSettings<Settings extends object>(
   settings: Settings,
   inputs: ReadonlyMap<string, Input>,
 ): Settings {
-  const convert = (value: unknown): unknown => (typeof value === 'string' ? convertVariables(value, inputs) : value)
+  const convert = (value: unknown): unknown => {
+    if (typeof value === 'string') return convertVariables(value, inputs)
+    return value
+  }
   const convertAll = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(convert)
     if (!isObject(value)) return convert(value)

@@ -18,5 +18,6 @@ export function describeLoadFailure(path: string, error: unknown): string {
 /** The line of the file in which an error was thrown. */
 function findLine(path: string, { stack = '' }: Error): string | undefined {
   const start = stack.indexOf(`${path}:`)
-  return start === -1 ? undefined : /^\d+/.exec(stack.slice(start + path.length + 1))?.[0]
+  if (start === -1) return undefined
+  return /^\d+/.exec(stack.slice(start + path.length + 1))?.[0]
 }

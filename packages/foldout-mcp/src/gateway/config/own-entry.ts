@@ -53,7 +53,8 @@ export function startsGateway(words: readonly string[]): boolean {
 function listConfigs(args: readonly string[]): readonly string[] {
   return args.flatMap((word, at) => {
     if (word === '--config' || word === '-c') return args[at + 1] ?? []
-    return word.startsWith('--config=') ? word.slice('--config='.length) : []
+    if (word.startsWith('--config=')) return word.slice('--config='.length)
+    return []
   })
 }
 

@@ -168,7 +168,7 @@ function mergeParts(given: readonly Part[]): GatewayConfig {
   }
   const all = [...servers.values()]
   return {
-    servers: all.flatMap((server) => ('kind' in server ? [server] : [])),
+    servers: all.filter((server) => 'kind' in server),
     invalid: all.flatMap((server) => ('kind' in server ? [] : [server])),
     doubts: parts.flatMap(({ doubts }) => doubts),
     expose: given.findLast(({ expose }) => expose !== undefined)?.expose ?? 'auto',
@@ -318,7 +318,8 @@ function readAuth(input: AuthInput, headers: Readonly<Record<string, string>>, f
 /** A path relative to the configuration file, unless it begins with a variable. */
 function toPath(folder: string, path: string | null | undefined): string | undefined {
   if (path === undefined || path === null) return undefined
-  return path.startsWith('${') ? path : resolve(folder, path)
+  if (path.startsWith('${')) return path
+  return resolve(folder, path)
 }
 
 function readCommon(name: string, data: ServerInput) {
@@ -342,7 +343,8 @@ function readCommon(name: string, data: ServerInput) {
 
 /** 0 means no limit. */
 function toFoldTokens(tokens: number | undefined): number | undefined {
-  return tokens === 0 ? Infinity : tokens
+  if (tokens === 0) return Infinity
+  return tokens
 }
 
 /** People write ports and flags without quotes. */

@@ -20,7 +20,8 @@ export function readForwarded(server: ServerConfig, { peer, client }: Caller): F
   const { headers } = peer
   const sent = server.forwardHeaders.flatMap((name) => {
     const value = headers.get(name)
-    return value === null ? [] : [[name, value] as const]
+    if (value === null) return []
+    return [[name, value] as const]
   })
   if (sent.length === 0) return undefined
   const identity = JSON.stringify([SALT, client?.principal ?? null, sent])

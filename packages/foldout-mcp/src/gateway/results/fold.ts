@@ -37,7 +37,8 @@ export async function foldResult(result: CallResult, options: FoldOptions): Prom
   const folded: Folded[] = []
   for (const one of large) folded.push(await fold(one, options, room))
   const shown = replaceTexts(result, folded)
-  return isRefused ? { ...shown, isError: true } : shown
+  if (isRefused) return { ...shown, isError: true }
+  return shown
 }
 
 /** A text that is too large, and which pieces of the content it stands for. */
@@ -90,7 +91,8 @@ function isSameJson(text: string, value: unknown, written: string): boolean {
 function getText(piece: ToolContent): string | undefined {
   const { text, resource } = piece
   if (typeof text === 'string') return text
-  return isObject(resource) && typeof resource['text'] === 'string' ? resource['text'] : undefined
+  if (isObject(resource) && typeof resource['text'] === 'string') return resource['text']
+  return undefined
 }
 
 const LIFETIME = `It is kept for ${KEPT_MS / 60_000} minutes after each use.`
@@ -126,7 +128,7 @@ function replaceTexts(result: CallResult, folded: readonly Folded[]): CallResult
   return {
     ...rest,
     content: shown,
-    ...(structuredContent === undefined || isStructured ? {} : { structuredContent }),
+    ...(!(structuredContent === undefined || isStructured) && { structuredContent }),
     _meta: { ...meta, [FOLDED]: handles },
   }
 }
@@ -137,5 +139,5 @@ function toPiece(piece: ToolContent, text: string): ToolContent {
   if (!isObject(resource)) return { ...piece, text }
   const { annotations } = piece
   const named = `Resource ${String(resource['uri'])}\n${text}`
-  return { type: 'text', text: named, ...(annotations === undefined ? {} : { annotations }) }
+  return { type: 'text', text: named, ...(annotations !== undefined && { annotations }) }
 }

@@ -193,7 +193,8 @@ export class ViewResults {
     if ('file' in source) {
       const reader = toReader(owner, handle)
       const answer = await this.#places.threads.run(source, { type: 'outline' }, { reader })
-      return 'outline' in answer ? answer.outline : undefined
+      if ('outline' in answer) return answer.outline
+      return undefined
     }
     const { outlineText } = await import('foldout/results')
     return outlineText(source.text)
@@ -223,5 +224,6 @@ export class ViewResults {
  * the same result.
  */
 function toReader({ user, isShared }: ResultOwner, handle: string): string {
-  return isShared ? handle : user
+  if (isShared) return handle
+  return user
 }

@@ -30,7 +30,8 @@ export function listenHttp({ find, isProtected, publicUrl, ...options }: ListenO
     if (path === PATH) return find('')
     if (!path.startsWith(`${PATH}/`)) return undefined
     const preset = decode(path.slice(PATH.length + 1))
-    return preset === undefined || preset === '' ? undefined : find(preset)
+    if (preset === undefined || preset === '') return undefined
+    return find(preset)
   }
   const findMetadata = async (path: string): Promise<Pick<ServedMcp, 'handle'> | undefined> => {
     const resource = path.slice(METADATA_PATH.length) || PATH

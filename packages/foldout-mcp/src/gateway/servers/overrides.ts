@@ -40,7 +40,7 @@ function changeSchema(schema: JsonSchema, parameters: ReadonlyMap<string, Parame
   return {
     ...schema,
     properties: changeProperties(isObject(properties) ? properties : {}, parameters),
-    ...(Array.isArray(required) ? { required: required.filter((name: string) => !isOptional(name)) } : {}),
+    ...(Array.isArray(required) && { required: required.filter((name: string) => !isOptional(name)) }),
   }
 }
 

@@ -101,7 +101,8 @@ export class GatewayServer implements CalledServer {
 
   /** What the server says about its use, for models. Nothing if changes are held until they are approved, because this text is not pinned. */
   get instructions(): string | undefined {
-    return this.#pins.isHolding ? undefined : this.#snapshot?.instructions
+    if (this.#pins.isHolding) return undefined
+    return this.#snapshot?.instructions
   }
 
   /** The state of the shared process, or of the one started last. */
@@ -283,7 +284,7 @@ export class GatewayServer implements CalledServer {
       secrets,
       secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',
       post: this.#options.post,
-      ...(forwarded ? { headers: forwarded.headers } : {}),
+      ...(forwarded && { headers: forwarded.headers }),
       onNotification: (method, given) => {
         const params = method === 'notifications/message' ? secrets.hideIn(given) : given
         if (method === 'notifications/message' && upstream.logToCallers(params, this.#wanted.logLevel)) return

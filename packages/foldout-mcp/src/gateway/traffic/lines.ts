@@ -80,7 +80,8 @@ export class TrafficLines {
   }
 
   #redactName(name: string | undefined): string | undefined {
-    return name === undefined ? undefined : this.#options.redactor.redactStart(name, MAX_AUDIT_NAME)
+    if (name === undefined) return undefined
+    return this.#options.redactor.redactStart(name, MAX_AUDIT_NAME)
   }
 
   #begin(request: number): Begun {
@@ -199,7 +200,8 @@ export class TrafficLines {
 
 function takeFirst<Item>(items: Item[], fits: (item: Item) => boolean): Item | undefined {
   const at = items.findIndex(fits)
-  return at === -1 ? undefined : items.splice(at, 1)[0]
+  if (at === -1) return undefined
+  return items.splice(at, 1)[0]
 }
 
 /** Enough to tell whether a result is the same, and nothing of what it says. */
@@ -243,7 +245,8 @@ function count({ tools }: Catalog): { readonly allTokens: number } {
 
 function countTool(catalog: Catalog, tool: string): number {
   const entry = catalog.resolve(tool)
-  return isUnknown(entry) ? 0 : countEntry(entry)
+  if (isUnknown(entry)) return 0
+  return countEntry(entry)
 }
 
 function countEntry(entry: CatalogEntry): number {

@@ -164,7 +164,8 @@ async function connectToEither(
     if (server.kind === 'sse' || !hasNoSuchAddress(error)) throw error
     return await connect({ ...server, kind: 'sse' }).catch((second: unknown) => {
       // The server does not have the older transport, and its first answer says more.
-      throw isHttpAnswer(second) ? error : second
+      if (isHttpAnswer(second)) throw error
+      throw second
     })
   }
 }
@@ -300,7 +301,8 @@ function createRefresh(work: () => Promise<void>): () => void {
 function takeSnapshot({ server, era }: McpSession, tools: readonly RawTool[], lists: Lists): Snapshot {
   const [name, version, title] = ['name', 'version', 'title'].map((field) => {
     const value = server.info[field]
-    return typeof value === 'string' ? value : undefined
+    if (typeof value === 'string') return value
+    return undefined
   })
   return {
     server: dropUndefined({ name, version, title }),

@@ -78,7 +78,8 @@ class ModernSubscriptions implements Subscriptions {
   }
 
   unwatch(uri: string): Promise<void> {
-    return this.#uris.delete(uri) ? this.#listen() : this.#last
+    if (this.#uris.delete(uri)) return this.#listen()
+    return this.#last
   }
 
   /** Runs one after the other, so that the last request has the latest subscriptions. */
@@ -92,9 +93,9 @@ class ModernSubscriptions implements Subscriptions {
     const { signal } = this.#options
     const { resources, prompts } = this.#session.server.capabilities
     const filter = {
-      ...(hasChanges(resources) ? { resourcesListChanged: true } : {}),
-      ...(hasChanges(prompts) ? { promptsListChanged: true } : {}),
-      ...(this.#uris.size > 0 ? { resourceSubscriptions: [...this.#uris] } : {}),
+      ...(hasChanges(resources) && { resourcesListChanged: true }),
+      ...(hasChanges(prompts) && { promptsListChanged: true }),
+      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
     }
     const before = this.#current
     this.#current = undefined

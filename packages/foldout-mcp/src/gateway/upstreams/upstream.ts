@@ -69,7 +69,8 @@ export class Upstream {
     if (this.#running) return { type: 'running', calls: this.#uses.runCount }
     if (this.#connection) return { type: 'starting' }
     const { failure } = this.#backoff
-    return failure ? { type: 'failed', ...failure } : { type: 'stopped' }
+    if (failure) return { type: 'failed', ...failure }
+    return { type: 'stopped' }
   }
 
   /** Whether it is unused. */
@@ -333,7 +334,8 @@ export class Upstream {
       const reason = error instanceof Error ? error.message : String(error)
       const needsSignIn = error instanceof Error && error.cause instanceof SignInError
       const failure = this.#pause(reason, { needsSignIn })
-      throw error instanceof UpstreamError ? createPauseError(this.#server.name, failure) : error
+      if (error instanceof UpstreamError) throw createPauseError(this.#server.name, failure)
+      throw error
     }
   }
 
@@ -362,7 +364,8 @@ export class Upstream {
 
   /** Restarts a server that has stopped answering. */
   #countTimeout(isTimeout: boolean): void {
-    this.#timeouts = isTimeout ? this.#timeouts + 1 : 0
+    if (isTimeout) this.#timeouts = this.#timeouts + 1
+    else this.#timeouts = 0
     if (this.#timeouts < MOST_TIMEOUTS) return
     this.#pause(`It did not answer ${MOST_TIMEOUTS} calls in a row.`)
     void this.stop()

@@ -33,7 +33,8 @@ export class ClientModel {
   constructor(id: string, { preset, at }: RecordedTraffic, before?: ClientModel) {
     this.id = id
     this.#preset = preset
-    this.#part = before ? before.#part + 1 : 1
+    if (before) this.#part = before.#part + 1
+    else this.#part = 1
     this.#startedAt = toTime(at)
     this.#lastAt = this.#startedAt
     if (!before) return
@@ -107,5 +108,6 @@ export class ClientModel {
 /** A time in milliseconds; 0 if it is not one, since a recording may come from anywhere. */
 function toTime(at: string): number {
   const time = Date.parse(at)
-  return Number.isNaN(time) ? 0 : time
+  if (Number.isNaN(time)) return 0
+  return time
 }

@@ -31,7 +31,8 @@ function getSize(line: RecordedTraffic): RunStep['answer'] {
   const { answer } = 'answer' in line ? line : { answer: undefined }
   const durationMs = answer?.durationMs ?? own
   if (answer) return { tokens: answer.tokens, bytes: answer.bytes, durationMs }
-  return durationMs === undefined ? undefined : { tokens: undefined, bytes: undefined, durationMs }
+  if (durationMs === undefined) return undefined
+  return { tokens: undefined, bytes: undefined, durationMs }
 }
 
 function describe(line: RecordedTraffic): Described {

@@ -59,5 +59,6 @@ export function readPath(url: string, token: string): string | undefined {
   const actual = Buffer.from(given)
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return undefined
   // Without the slash the page's own files would not be found beside it.
-  return rest.length === 0 ? undefined : rest.join('/')
+  if (rest.length === 0) return undefined
+  return rest.join('/')
 }

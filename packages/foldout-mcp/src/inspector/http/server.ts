@@ -122,7 +122,8 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     size += chunk.length
     if (size <= MAX_REQUEST_BYTES) chunks.push(chunk)
   }
-  return size > MAX_REQUEST_BYTES ? undefined : Buffer.concat(chunks).toString('utf8')
+  if (size > MAX_REQUEST_BYTES) return undefined
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 function send(response: ServerResponse, status: number, { type, bytes }: Asset): void {

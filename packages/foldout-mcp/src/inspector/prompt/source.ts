@@ -34,7 +34,8 @@ export function describePrompt(prompt: InspectedPrompt, { visibility, strategy }
   const asked = Object.fromEntries(
     costs.sections.flatMap(({ path }) => {
       const state = Object.hasOwn(visibility, path) ? visibility[path] : undefined
-      return state === undefined ? [] : [[path, state === 'open' ? 'full' : 'summary'] as const]
+      if (state === undefined) return []
+      return [[path, state === 'open' ? 'full' : 'summary'] as const]
     }),
   )
   const everything = bound.render({ ...options, visibility: openAll(costs) }).nodes

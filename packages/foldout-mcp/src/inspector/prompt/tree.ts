@@ -84,14 +84,16 @@ export function toRows(tree: readonly Branch[]): readonly SectionRow[] {
 
 function getState(node: RenderedNode | undefined): SectionRow['state'] {
   if (!node) return 'hidden'
-  return node.visibility === 'full' ? 'open' : 'folded'
+  if (node.visibility === 'full') return 'open'
+  return 'folded'
 }
 
 const countTools = ({ tools }: SectionCost): number => sum(tools.map(({ tokens }) => tokens))
 
 function countNow({ node, cost, children }: Branch): number {
   if (!node) return 0
-  return node.visibility === 'summary' ? node.tokens : node.tokens + countTools(cost) + sum(children.map(countNow))
+  if (node.visibility === 'summary') return node.tokens
+  return node.tokens + countTools(cost) + sum(children.map(countNow))
 }
 
 /** What a section would take if it were open, with the sections in it as they are then. */

@@ -3,7 +3,8 @@
 const MOST_DETAIL = 1_000
 
 export function shorten(text: string): string {
-  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL)}…`
+  if (text.length <= MOST_DETAIL) return text
+  return `${text.slice(0, MOST_DETAIL)}…`
 }
 
 export function formatNumber(value: number): string {
@@ -16,5 +17,6 @@ export function formatCount(count: number, word: string): string {
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
 }

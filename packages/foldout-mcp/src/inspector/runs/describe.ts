@@ -41,7 +41,8 @@ function describeOpening({ keys, reason, ...rest }: RunOpening): RunOpening {
 }
 
 export function toName(text: string): string {
-  return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}…`
+  if (text.length <= MAX_NAME_CHARACTERS) return text
+  return `${text.slice(0, MAX_NAME_CHARACTERS)}…`
 }
 
 /** At most so many points that a chart can show. The peak always stays. */
@@ -73,7 +74,8 @@ export function describeMessage(message: ModelMessage, index: number): RunMessag
 /** Arguments as text. A recording may come from anywhere, and have arguments nested too deeply to serialize. */
 export function formatJson(value: unknown, indent = 2): string {
   try {
-    return value === undefined ? '' : JSON.stringify(value, null, indent)
+    if (value === undefined) return ''
+    return JSON.stringify(value, null, indent)
   } catch {
     return '(nested too deep to show)'
   }

@@ -11,5 +11,8 @@ export function createPace(): Pause {
     since = performance.now()
   }
   // Most pieces are small, and do not wait at all.
-  return () => (performance.now() - since < MAX_SLICE_MS ? undefined : rest())
+  return () => {
+    if (performance.now() - since < MAX_SLICE_MS) return undefined
+    return rest()
+  }
 }

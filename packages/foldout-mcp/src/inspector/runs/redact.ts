@@ -28,7 +28,8 @@ function redact(value: unknown, redactor: Redactor): unknown {
       // Arguments are a tool's own JSON, in which the keys show what is secret.
       if (name === 'arguments') return [name, redactor.redactJson(item).value ?? '(too long to export)']
       // What a provider wants back, such as encrypted reasoning.
-      return name === 'native' ? [name, undefined] : [redactText(name, redactor), redact(item, redactor)]
+      if (name === 'native') return [name, undefined]
+      return [redactText(name, redactor), redact(item, redactor)]
     }),
   )
 }

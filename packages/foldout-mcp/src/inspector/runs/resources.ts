@@ -117,7 +117,8 @@ function listResources({ runs }: RunStore, redactor: Redactor) {
 const MOST_TITLE = 80
 
 function shorten(text: string): string {
-  return text.length <= MOST_TITLE ? text : `${text.slice(0, MOST_TITLE)}…`
+  if (text.length <= MOST_TITLE) return text
+  return `${text.slice(0, MOST_TITLE)}…`
 }
 
 const toUri = (id: string): string => `${LIST}/${encodeURIComponent(id)}`
@@ -207,7 +208,8 @@ function formatResource(value: object): string {
 }
 
 function toText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+  if (typeof value === 'string') return value
+  return undefined
 }
 
 function createError(code: number, message: string): Error {

@@ -58,7 +58,10 @@ function addByName(added: AddedTools): Additions {
   })
   return {
     // The model does not see the tool before the conversation adds it.
-    getToolOptions: (name) => (names.has(name) ? { anthropic: { deferLoading: true } } : undefined),
+    getToolOptions: (name) => {
+      if (names.has(name)) return { anthropic: { deferLoading: true } }
+      return undefined
+    },
     afterResult: new Map(),
     messages: new Map(messages),
   }
@@ -74,7 +77,10 @@ function addAfterResults({ messages }: ChatRequest, added: AddedTools): Addition
     afterResult.set(at, { openai: { additionalTools: tools.map(toFunction) } } as ProviderOptions)
   }
   return {
-    getToolOptions: (name) => (names.has(name) ? { openai: { omitFromRequestTools: true } } : undefined),
+    getToolOptions: (name) => {
+      if (names.has(name)) return { openai: { omitFromRequestTools: true } }
+      return undefined
+    },
     afterResult,
     messages: new Map(),
   }

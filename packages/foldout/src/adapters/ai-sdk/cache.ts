@@ -20,7 +20,8 @@ export function markTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const said = messages.flatMap(({ role }, index) => (role === 'system' ? [] : [{ role, index }]))
   const ends = said.flatMap(({ role, index }, at) => {
     const next = said[at + 1]?.role
-    return role !== 'assistant' && (next === undefined || next === 'assistant') ? [index] : []
+    if (role !== 'assistant' && (next === undefined || next === 'assistant')) return [index]
+    return []
   })
   const marked = new Set(ends.slice(-MARKED_TURNS))
   return messages.map((message, index) => (marked.has(index) ? { ...message, ...CACHE_MARK } : message))

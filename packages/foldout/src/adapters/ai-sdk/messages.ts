@@ -119,7 +119,8 @@ function toAssistantMessage(
     const isRefused = prefix !== undefined && options.refusedReasoning?.has(prefix)
     const parts = isBound && !isRefused ? stored.parts : stored.parts.filter(({ type }) => type !== 'reasoning')
     const sent = parts.map((part) => toSentPart(part, options, toId))
-    return sent.length === 0 ? [] : [{ role: 'assistant', content: sent }]
+    if (sent.length === 0) return []
+    return [{ role: 'assistant', content: sent }]
   }
   const content: AssistantPart[] = [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
@@ -130,12 +131,14 @@ function toAssistantMessage(
       input: getInput(call),
     })),
   ]
-  return content.length === 0 ? [] : [{ role: 'assistant', content }]
+  if (content.length === 0) return []
+  return [{ role: 'assistant', content }]
 }
 
 function getIdForm(quirks: MessageOptions['quirks']): ToId {
   if (quirks.has('short-call-ids')) return toShortId
-  return quirks.has('plain-call-ids') ? toAcceptedId : (id) => id
+  if (quirks.has('plain-call-ids')) return toAcceptedId
+  return (id) => id
 }
 
 /** Gives a stored call the id that its result is sent with, and leaves out ids of items that the provider did not store. */
@@ -164,7 +167,8 @@ function readStored(
 /** Providers accept only objects here. */
 function getInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   if (isPlainObject(args)) return args
-  return malformed === undefined ? {} : { malformed }
+  if (malformed === undefined) return {}
+  return { malformed }
 }
 
 function toToolMessage(

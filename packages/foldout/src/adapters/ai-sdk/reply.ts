@@ -104,12 +104,14 @@ function createStreamedIds(toId: (id: unknown) => string): StreamedIds {
 
 function measurePart(part: TextStreamPart<ToolSet>): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta') return measureText(part.text)
-  return part.type === 'tool-input-delta' ? measureText(part.delta) : 0
+  if (part.type === 'tool-input-delta') return measureText(part.delta)
+  return 0
 }
 
 /** The SDK's own name says nothing if it is `other`; the provider's name does. */
 function getReason({ finishReason, rawFinishReason }: FinishedStep): string {
-  return finishReason === 'other' ? (rawFinishReason ?? finishReason) : finishReason
+  if (finishReason === 'other') return rawFinishReason ?? finishReason
+  return finishReason
 }
 
 /** If a stream ends too early, the SDK adds a final part without any values. Version 7 calls it `interrupted`. */
@@ -138,7 +140,8 @@ function toCutCall(call: ToolCall): ToolCall {
   const { arguments: input, ...rest } = call
   const isEmpty = isPlainObject(input) && Object.keys(input).length === 0
   if (call.malformed !== undefined) return { ...call, isCutOff: true }
-  return isEmpty ? { ...rest, malformed: '', isCutOff: true } : call
+  if (isEmpty) return { ...rest, malformed: '', isCutOff: true }
+  return call
 }
 
 function formatWarning(warning: CallWarning): string {
@@ -197,7 +200,8 @@ function readCost(raw: unknown, providerMetadata: unknown): number | undefined {
     find(raw, 'cost')
   // The gateway writes a decimal number as text.
   if (typeof cost === 'string' && cost.trim() !== '') return Number(cost)
-  return typeof cost === 'number' ? cost : undefined
+  if (typeof cost === 'number') return cost
+  return undefined
 }
 
 function find(value: unknown, ...path: readonly string[]): unknown {

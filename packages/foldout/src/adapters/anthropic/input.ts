@@ -54,7 +54,8 @@ export function refuseMedia(part: MediaPart): string | undefined {
 export function toUserBlocks(message: UserMessage): readonly UserBlock[] {
   return getUserParts(message).flatMap((part): readonly UserBlock[] => {
     if (part.type !== 'text') return [toMediaBlock(part)]
-    return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+    if (part.text.trim() === '') return []
+    return [{ type: 'text', text: part.text }]
   })
 }
 

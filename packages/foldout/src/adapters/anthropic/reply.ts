@@ -111,7 +111,8 @@ function measureEvent(event: StreamEvent): number {
   const { delta } = event
   if (delta.type === 'text_delta') return measureText(delta.text)
   if (delta.type === 'thinking_delta') return measureText(delta.thinking)
-  return delta.type === 'input_json_delta' ? measureText(delta.partial_json) : 0
+  if (delta.type === 'input_json_delta') return measureText(delta.partial_json)
+  return 0
 }
 
 /** After one of these, the reply continues where it stopped once it has been sent back. */

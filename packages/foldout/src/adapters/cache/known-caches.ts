@@ -44,5 +44,6 @@ export function findPromptCache(model: string): PromptCache | undefined {
 /** Returns the cache of a model with the caller's own numbers, or `undefined` if neither says anything. */
 export function getPromptCache(model: string, own: Partial<PromptCache> | undefined): PromptCache | undefined {
   const known = findPromptCache(model)
-  return own === undefined ? known : Object.freeze({ ...(known ?? USUAL_CACHE), ...own })
+  if (own === undefined) return known
+  return Object.freeze({ ...(known ?? USUAL_CACHE), ...own })
 }

@@ -173,7 +173,8 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
 
 /** The session is forked, so other runs can continue from the same message. */
 function getResumeOptions(session: string | undefined): Record<string, unknown> {
-  return session === undefined ? {} : { resume: session, forkSession: true }
+  if (session === undefined) return {}
+  return { resume: session, forkSession: true }
 }
 
 function getQueryOptions(

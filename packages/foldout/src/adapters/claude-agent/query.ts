@@ -40,7 +40,8 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
     readMessages(query, running).then(query.end.resolve, query.end.reject)
     const how = await query.end.promise
     progress.usage = addUsage(progress.usage, query.usage)
-    return how.type === 'restart' ? how : { ...how, usage: progress.usage }
+    if (how.type === 'restart') return how
+    return { ...how, usage: progress.usage }
   } finally {
     signal.removeEventListener('abort', onAbort)
     clearTimeout(query.quiet)

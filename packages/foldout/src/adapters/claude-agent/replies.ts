@@ -93,7 +93,8 @@ export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {
 // The executable is configured to leave names unchanged, but older versions prepend the server's name.
 function toPlainName(name: string): string {
   const prefix = `mcp__${SERVER_NAME}__`
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+  if (name.startsWith(prefix)) return name.slice(prefix.length)
+  return name
 }
 
 /** Returns the text of a tool's result as the executable reports it. */

@@ -175,7 +175,8 @@ export function getInstalledVersion(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve(AGENT_SDK)
     const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'))
-    return isPlainObject(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : undefined
+    if (isPlainObject(manifest) && typeof manifest['version'] === 'string') return manifest['version']
+    return undefined
   } catch {
     return undefined
   }

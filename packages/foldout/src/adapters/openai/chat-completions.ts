@@ -57,7 +57,8 @@ function getFormatFeature(request: ChatRequest, quirks: readonly Quirk[]): Featu
   // Chat Completions does not accept an array as structured output.
   if (request.output?.container !== 'object') return undefined
   if (getOfferedTools(request).length === 0) return 'output-format'
-  return quirks.includes('format-without-tools') && !isRepair(request) ? undefined : 'format-beside-tools'
+  if (quirks.includes('format-without-tools') && !isRepair(request)) return undefined
+  return 'format-beside-tools'
 }
 
 function getOfferedTools(request: ChatRequest): readonly AnyTool[] {
@@ -75,11 +76,11 @@ function toChatBody(
   const hasFormat = using.has('output-format') || using.has('format-beside-tools')
   return {
     ...(using.has('stream-usage') && { stream_options: { include_usage: true } }),
-    ...(endpoint.cacheKey !== undefined && using.has('cache-key') ? { prompt_cache_key: endpoint.cacheKey } : {}),
+    ...(endpoint.cacheKey !== undefined && using.has('cache-key') && { prompt_cache_key: endpoint.cacheKey }),
     ...parameters,
     model: endpoint.model,
     stream: true,
-    ...(output && hasFormat ? { response_format: toResponseFormat(output) } : {}),
+    ...(output && hasFormat && { response_format: toResponseFormat(output) }),
     ...(tools.length > 0 && { tools }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
@@ -94,7 +95,8 @@ function toResponseFormat({ jsonSchema }: OutputSpec<unknown>): OpenAI.ResponseF
 
 /** Returns the tools that run on the server, from the adapter's `parameters`. */
 function toServerTools(tools: unknown): readonly OpenAI.ChatCompletionTool[] {
-  return Array.isArray(tools) ? (tools as readonly OpenAI.ChatCompletionTool[]) : []
+  if (Array.isArray(tools)) return tools as readonly OpenAI.ChatCompletionTool[]
+  return []
 }
 
 /** OpenAI rejects longer ones here, though not in the Responses API. */

@@ -51,7 +51,8 @@ export function toChatMessages(messages: readonly Message[], adapter: string, us
 
 function getIdForm(using: Using): (id: string) => string {
   if (using.has('short-call-ids')) return toShortId
-  return using.has('plain-call-ids') ? toAcceptedId : (id) => id
+  if (using.has('plain-call-ids')) return toAcceptedId
+  return (id) => id
 }
 
 /** Joins two user messages in a row, if the server's template fails on them. */
@@ -64,7 +65,8 @@ function addUserMessage(sent: ChatMessage[], content: string | ContentPart[], us
 }
 
 function toParts(content: string | ContentPart[]): ContentPart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return content
 }
 
 function toUserContent({ text, parts }: UserMessage): string | ContentPart[] {
@@ -128,7 +130,8 @@ function formatArguments({ arguments: input, malformed }: ToolCall): string {
 
 /** Templates also fail if the arguments are not an object. */
 function toObject(input: unknown): object {
-  return input === undefined || input === null ? {} : { malformed: JSON.stringify(input) }
+  if (input === undefined || input === null) return {}
+  return { malformed: JSON.stringify(input) }
 }
 
 /** Returns the extras of a reply, or none if another server sent them. */

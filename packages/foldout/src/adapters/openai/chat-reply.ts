@@ -220,5 +220,6 @@ function toNative(adapter: string, extras: ChatExtras): Pick<AssistantMessage, '
 }
 
 function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+  if (Array.isArray(value)) return value
+  return []
 }

@@ -11,7 +11,8 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'im
 
 /** Returns the kinds of input that an OpenAI model accepts besides text. */
 export function getInputKinds(model: string): readonly InputKind[] {
-  return TEXT_MODELS.test(model) ? [] : ['image', 'file']
+  if (TEXT_MODELS.test(model)) return []
+  return ['image', 'file']
 }
 
 export interface InputRules {

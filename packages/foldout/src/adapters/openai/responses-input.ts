@@ -48,9 +48,9 @@ export function toResponseInput(request: ChatRequest, { isNative, hasReasoning, 
         return [{ type: 'function_call_output', call_id: toCallId(message.callId), output: toResultOutput(message) }]
       default: {
         const added = additions.get(index) ?? []
-        return isNative && added.length > 0
-          ? [{ type: 'additional_tools', role: 'developer', tools: added.map(toResponseTool) }]
-          : []
+        if (isNative && added.length > 0)
+          return [{ type: 'additional_tools', role: 'developer', tools: added.map(toResponseTool) }]
+        return []
       }
     }
   })
@@ -88,13 +88,15 @@ export function listReasoning({ messages }: ChatRequest): readonly object[] {
   return messages.flatMap((message) => {
     if (message.role !== 'assistant' || message.native?.adapter !== NATIVE_ADAPTER) return []
     const items = message.native.content as unknown as readonly OutputItem[]
-    return items.some(({ type }) => type === 'reasoning') ? [items] : []
+    if (items.some(({ type }) => type === 'reasoning')) return [items]
+    return []
   })
 }
 
 /** The API rejects longer ids. Its own are short. */
 function toCallId(id: string): string {
-  return id.length > MAX_ID_CHARACTERS ? toAcceptedId(id) : id
+  if (id.length > MAX_ID_CHARACTERS) return toAcceptedId(id)
+  return id
 }
 
 const MAX_ID_CHARACTERS = 64
@@ -114,7 +116,8 @@ function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReas
 function toPlainMessage(message: OpenAI.Responses.ResponseOutputMessage): readonly Item[] {
   const content = getMessageText(message)
   const { phase } = message
-  return content === '' ? [] : [{ role: 'assistant', content, ...(phase ? { phase } : {}) }]
+  if (content === '') return []
+  return [{ role: 'assistant', content, ...(phase ? { phase } : {}) }]
 }
 
 export function getMessageText({ content }: OpenAI.Responses.ResponseOutputMessage): string {

@@ -112,7 +112,7 @@ function toResponseBody(
     output && using.has('output-format')
       ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
       : {}
-  const texts = { ...(isPlainObject(text) ? text : {}), ...format }
+  const texts = { ...(isPlainObject(text) && text), ...format }
   return {
     store: false,
     ...(using.has('reasoning') && { include: ['reasoning.encrypted_content'] }),
@@ -120,8 +120,8 @@ function toResponseBody(
     ...parameters,
     model: endpoint.model,
     stream: true,
-    ...(Object.keys(texts).length > 0 ? { text: texts } : {}),
-    ...(system === '' || using.has('cache-mark') ? {} : { instructions: system }),
+    ...(Object.keys(texts).length > 0 && { text: texts }),
+    ...(!(system === '' || using.has('cache-mark')) && { instructions: system }),
     ...(tools.length > 0 && { tools }),
     // Last, so each request begins with the bytes of the one before.
     input: [
@@ -261,7 +261,8 @@ function sortItems(items: ReadonlyMap<number, Item>): readonly Item[] {
 
 /** Gives a call its id in the conversation. */
 function withId(item: Item, known: string | undefined, toId: (id: unknown) => string): Item {
-  return item.type === 'function_call' ? { ...item, call_id: known ?? toId(item.call_id) } : item
+  if (item.type === 'function_call') return { ...item, call_id: known ?? toId(item.call_id) }
+  return item
 }
 
 function toMessage(output: readonly Item[], cut: AssistantMessage['cut']): AssistantMessage {
@@ -275,7 +276,8 @@ function toMessage(output: readonly Item[], cut: AssistantMessage['cut']): Assis
 }
 
 function withAcceptedName(item: Item): Item {
-  return item.type === 'function_call' ? { ...item, name: readCallName(item.name).name } : item
+  if (item.type === 'function_call') return { ...item, name: readCallName(item.name).name }
+  return item
 }
 
 function getText(output: readonly Item[]): string {
@@ -298,11 +300,13 @@ function toNative(output: readonly Item[]): AssistantMessage['native'] {
   const isPlain = kept.every(
     (item) => item.type !== 'reasoning' && item.type !== 'compaction' && !('phase' in item && item.phase),
   )
-  return isPlain ? undefined : { adapter: NATIVE_ADAPTER, content: kept as unknown as Json }
+  if (isPlain) return undefined
+  return { adapter: NATIVE_ADAPTER, content: kept as unknown as Json }
 }
 
 function measureEvent(event: StreamEvent): number {
-  return 'delta' in event ? measureText(event.delta) : 0
+  if ('delta' in event) return measureText(event.delta)
+  return 0
 }
 
 /** Creates the error for a failure reported in a stream, in the shape of the client's own errors. */

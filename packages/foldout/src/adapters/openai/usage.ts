@@ -33,7 +33,8 @@ export function readChatUsage(reported: unknown): Usage {
 export function findChatUsage(chunk: object): Usage | undefined {
   const { usage, x_groq: groq } = chunk as Fields
   const found = usage ?? toFields(groq)['usage']
-  return isPlainObject(found) ? readChatUsage(found) : undefined
+  if (isPlainObject(found)) return readChatUsage(found)
+  return undefined
 }
 
 /** Reads the usage of a Responses reply. */
@@ -59,7 +60,8 @@ function readCost(usage: Fields): number | undefined {
   if (typeof cost !== 'number') return undefined
   // With the user's own key, OpenRouter charges its fee only, and the provider charges the rest.
   const isOwnKey = usage['is_byok'] === true
-  return isOwnKey ? cost + readCount(toFields(usage['cost_details'])['upstream_inference_cost']) : cost
+  if (isOwnKey) return cost + readCount(toFields(usage['cost_details'])['upstream_inference_cost'])
+  return cost
 }
 
 /** Returns the largest of the counts; a server that reports one of them may report another as 0. */
@@ -68,5 +70,6 @@ function findCount(...counts: readonly unknown[]): number {
 }
 
 function toFields(value: unknown): Fields {
-  return isPlainObject(value) ? value : {}
+  if (isPlainObject(value)) return value
+  return {}
 }

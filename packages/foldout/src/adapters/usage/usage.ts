@@ -105,7 +105,8 @@ export function readUsage(usage: unknown): Usage {
 
 /** Reads a count that a server reports: 0 if it is missing, negative or not a number. */
 export function readCount(count: unknown): number {
-  return isCount(count) ? Math.min(count, Number.MAX_SAFE_INTEGER) : 0
+  if (isCount(count)) return Math.min(count, Number.MAX_SAFE_INTEGER)
+  return 0
 }
 
 function isCount(count: unknown): count is number {

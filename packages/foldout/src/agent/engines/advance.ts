@@ -87,7 +87,8 @@ function findAnswer(state: RunState, wokenBy: RunSignal | undefined): ApprovalAn
   if (wokenBy?.topic !== 'approval') return undefined
   const answer = wokenBy.value as ApprovalAnswer
   const held = findRequest(state, answer.callId)
-  return held?.digest === answer.digest && !held.answer ? answer : undefined
+  if (held?.digest === answer.digest && !held.answer) return answer
+  return undefined
 }
 
 /** Whether an error means that another machine has cancelled the run. */
@@ -126,5 +127,6 @@ export async function bindPrompt<Output>(
   { prompt }: Pick<DurableRunOptions<Output>, 'prompt'>,
   id: string,
 ): Promise<DurablePrompt<Output>> {
-  return typeof prompt === 'function' ? prompt(id) : prompt
+  if (typeof prompt === 'function') return prompt(id)
+  return prompt
 }

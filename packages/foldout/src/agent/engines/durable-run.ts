@@ -43,7 +43,8 @@ export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRu
   const { name, engine } = options
   engine.define(name, async (flow) => {
     const outcome = await flow.step('run', (signal) => advance(options, flow, signal))
-    return outcome === 'waiting' ? flow.wait('approval') : { status: 'done', outcome }
+    if (outcome === 'waiting') return flow.wait('approval')
+    return { status: 'done', outcome }
   })
   return { name, options, list: (page) => engine.list(name, page) }
 }

@@ -156,5 +156,6 @@ export function createUnknownRunError({ kind, id }: RunAddress): FoldoutError {
  * ```
  */
 export function toRunStatus(end: RunEnd): Pick<RunStatus, 'status' | 'outcome'> {
-  return end.status === 'waiting' ? { status: 'waiting' } : { status: 'done', outcome: end.outcome }
+  if (end.status === 'waiting') return { status: 'waiting' }
+  return { status: 'done', outcome: end.outcome }
 }

@@ -38,7 +38,8 @@ export async function askSection(core: RunCore, call: ToolCall): Promise<AskOutc
   }
   try {
     const result = await driveRun(child)
-    return result.status === 'waiting' ? { type: 'wait' } : end(toAnswer(begun.path, result))
+    if (result.status === 'waiting') return { type: 'wait' }
+    return end(toAnswer(begun.path, result))
   } catch (error) {
     // What ends the run that asks is its own error, not a failure of the section.
     core.check()
@@ -74,7 +75,8 @@ async function beginDelegate(core: RunCore, call: ToolCall): Promise<DelegateRun
 }
 
 function getDepth({ asker }: RunCore): number {
-  return asker ? getDepth(asker) + 1 : 0
+  if (asker) return getDepth(asker) + 1
+  return 0
 }
 
 function getModel(core: RunCore, path: string): ReturnType<typeof findModel> {

@@ -84,5 +84,6 @@ async function releaseLease({ lease, tell }: RunCore): Promise<void> {
 function explain({ signal, journal, lost }: RunCore, thrown: unknown): unknown {
   if (lost) return lost
   const isExplained = isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)
-  return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
+  if (signal.signal.aborted && !isExplained) return signal.getError(journal.state)
+  return thrown
 }

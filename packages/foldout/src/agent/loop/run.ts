@@ -91,7 +91,8 @@ function takeAnswer({ scribe, turns, options, journal }: RunCore, text: string):
   const { pending } = journal.state
   if (pending.length === 0) return { type: 'answer', text, cut: message.cut, stop }
   // Under the batched policy, the model may answer before the sections it opened were shown.
-  return stop ? { type: 'stop', reason: stop } : getRestart(pending)
+  if (stop) return { type: 'stop', reason: stop }
+  return getRestart(pending)
 }
 
 /** Opens sections in the session and counts a restart. */
@@ -144,7 +145,8 @@ export async function finish(
   tell({ type: 'output/refused', message: parsed.fault, repairs: journal.state.repairs + 1 })
   journal.record(agentRun.events.repaired({ message: { role: 'user', text: parsed.fault } }))
   await journal.saved()
-  return end.stop === undefined ? undefined : stop(core, end.stop)
+  if (end.stop === undefined) return undefined
+  return stop(core, end.stop)
 }
 
 async function stop(core: RunCore, reason: StopReason): Promise<AgentResult> {
@@ -161,7 +163,8 @@ async function pause(core: RunCore): Promise<AgentResult> {
 
 function getLastReply({ scribe, journal }: RunCore): string {
   const reply = scribe.lastReply ?? getLastMessage(journal.state)
-  return reply?.role === 'assistant' ? reply.text : ''
+  if (reply?.role === 'assistant') return reply.text
+  return ''
 }
 
 /**

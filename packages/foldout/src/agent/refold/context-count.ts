@@ -65,7 +65,8 @@ function countMessage(message: Message, counter: TokenCounter): number {
     if (UNCOUNTED.has(key)) return undefined
     // The bytes of images and files do not count as text.
     if (key !== 'parts' && key !== 'images') return value
-    media = Array.isArray(value) ? value.filter((part) => (part as { type?: string }).type !== 'text').length : 0
+    if (Array.isArray(value)) media = value.filter((part) => (part as { type?: string }).type !== 'text').length
+    else media = 0
     return undefined
   })
   return counter.count(text) + media * TOKENS_OF_MEDIA
@@ -73,7 +74,8 @@ function countMessage(message: Message, counter: TokenCounter): number {
 
 /** A reply that the provider wrote is sent back as it is, instead of its text and calls. */
 function toCounted(message: Message): unknown {
-  return message.role === 'assistant' && message.native ? message.native.content : message
+  if (message.role === 'assistant' && message.native) return message.native.content
+  return message
 }
 
 /** Fields that are long and no text for the model. */

@@ -120,7 +120,7 @@ export function checkRefold(refold: RefoldOptions | false | undefined, adapter: 
   const check = (name: string, value: unknown, least?: number): void =>
     checkNumber(`refold.${name}`, value, {
       code: 'run-options',
-      ...(least === undefined ? {} : { least }),
+      ...(least !== undefined && { least }),
     })
   for (const name of ['at', 'keepTurns', 'largeTokens', 'closeAfter'] as const) check(name, refold[name], 1)
   for (const name of ['frees', 'minTokens', 'horizon'] as const) check(name, refold[name])

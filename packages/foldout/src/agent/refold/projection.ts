@@ -105,7 +105,8 @@ function withoutRemoved(
   if (removed.size === 0) return message
   const names = message.names.filter((name) => (removed.get(name) ?? -1) < at)
   if (names.length === 0) return undefined
-  return names.length === message.names.length && !message.removed ? message : { role: 'tools', names }
+  if (names.length === message.names.length && !message.removed) return message
+  return { role: 'tools', names }
 }
 
 /** Finds the last message that removes each tool, by position. */
@@ -129,7 +130,8 @@ export function projectResults(
   const forms = new Map(folded.map(({ callId, form }) => [callId, form]))
   return results.map((result, index) => {
     const form = forms.get(result.callId) ?? 'kept'
-    return form === 'kept' ? result : foldMessage(result, toHandle(before + index + 1), form)
+    if (form === 'kept') return result
+    return foldMessage(result, toHandle(before + index + 1), form)
   })
 }
 

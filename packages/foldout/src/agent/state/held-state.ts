@@ -247,7 +247,8 @@ export function createInitial(): RunState {
 }
 
 export function hold(state: RunState): HeldState {
-  return state instanceof HeldState ? state : createState(state, Log.of(state.messages))
+  if (state instanceof HeldState) return state
+  return createState(state, Log.of(state.messages))
 }
 
 export function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): HeldState {

@@ -90,8 +90,10 @@ const checkPayload = (schema: JsonSchema): PayloadCheck => {
   const compiled = fromJsonSchema(schema)
   return (payload) => findFault(compiled, payload, []) ?? findLoss(payload)
 }
-const checkMessageIn: PayloadCheck = (payload) =>
-  isPlainObject(payload) ? (findMessageFault(payload['message'], ['message']) ?? findLoss(payload)) : NOT_AN_OBJECT
+const checkMessageIn: PayloadCheck = (payload) => {
+  if (isPlainObject(payload)) return findMessageFault(payload['message'], ['message']) ?? findLoss(payload)
+  return NOT_AN_OBJECT
+}
 
 const foldPayload = checkPayload(record({}, { folded, summary, closed: texts }))
 const checkFold: PayloadCheck = (payload) =>
@@ -153,11 +155,10 @@ export function findStateFault(json: unknown, depth = 0): string | undefined {
     findFault(fieldsSchema, others, []) ??
     findMessagesFault(said) ??
     findSummaryFault(others['summary']) ??
-    findFirst(Object.values(finished ?? []) as unknown[], (message, index) =>
-      isPlainObject(message) && message['role'] !== 'tool'
-        ? `finished[${index}] is not the result of a call`
-        : findMessageFault(message, ['finished', index]),
-    ) ??
+    findFirst(Object.values(finished ?? []) as unknown[], (message, index) => {
+      if (isPlainObject(message) && message['role'] !== 'tool') return `finished[${index}] is not the result of a call`
+      return findMessageFault(message, ['finished', index])
+    }) ??
     findLoss(json) ??
     findDelegateFault(others['delegates'], depth)
   )
@@ -205,7 +206,8 @@ function findMessagesFault(messages: readonly unknown[]): string | undefined {
 function findMessageFault(message: unknown, place: Place): string | undefined {
   const role = isPlainObject(message) ? message['role'] : undefined
   const schema = typeof role === 'string' ? schemas.get(role) : undefined
-  return schema ? findFault(schema, message, place) : `${issuePath({ message: '', path: place })} is not a message`
+  if (schema) return findFault(schema, message, place)
+  return `${issuePath({ message: '', path: place })} is not a message`
 }
 
 function findFault(schema: StandardSchemaV1, value: unknown, place: Place): string | undefined {

@@ -62,7 +62,8 @@ function addRequiredDefaults(
     const inner = addRequiredDefaults(value, property, depth + 1)
     if (inner !== value) added.push([name, inner])
   }
-  return added.length === 0 ? args : Object.fromEntries([...Object.entries(args), ...added])
+  if (added.length === 0) return args
+  return Object.fromEntries([...Object.entries(args), ...added])
 }
 
 export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> } | { readonly fault: string }
@@ -73,7 +74,8 @@ export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> }
  */
 export function readArguments(given: unknown, schema: JsonSchema = {}): ReadArguments {
   const read = readObject(given)
-  return 'fault' in read ? read : { args: addRequiredDefaults(read.args, schema) }
+  if ('fault' in read) return read
+  return { args: addRequiredDefaults(read.args, schema) }
 }
 
 function readObject(given: unknown): ReadArguments {
@@ -83,7 +85,8 @@ function readObject(given: unknown): ReadArguments {
   if (given.trim() === '') return { args: {} }
   try {
     const read: unknown = JSON.parse(given)
-    return isPlainObject(read) ? { args: read } : { fault: 'they must be one JSON object' }
+    if (isPlainObject(read)) return { args: read }
+    return { fault: 'they must be one JSON object' }
   } catch {
     return { fault: 'the text is not valid JSON; give them as one JSON object' }
   }

@@ -28,7 +28,8 @@ export function copyJson(given: unknown): CopiedJson {
   const copying: Copying = { values: 0, length: 0, fault: undefined }
   const copy = copyObject(given, 1, copying)
   checkLength(copying)
-  return copying.fault === undefined ? { copy } : { fault: copying.fault }
+  if (copying.fault === undefined) return { copy }
+  return { fault: copying.fault }
 }
 
 // Recursion is fastest, and the depth is bounded. Spreading runs each getter once and keeps the shape of the object,
@@ -67,7 +68,8 @@ function copyValue(value: unknown, depth: number, copying: Copying): unknown {
   if (Array.isArray(value)) return copyList(value, depth, copying)
   if (typeof value === 'object' && value !== null) return copyObject(value, depth, copying)
   copying.length += 5
-  return typeof value === 'boolean' || Number.isFinite(value) ? value : null
+  if (typeof value === 'boolean' || Number.isFinite(value)) return value
+  return null
 }
 
 function checkLength(copying: Copying): void {
@@ -127,7 +129,8 @@ function cleanObject(fields: Fields, key: string, cleaning: Cleaning): Fields {
 function cleanValue(value: unknown, key: string, cleaning: Cleaning): unknown {
   if (typeof value === 'string') return cleanText(value, key === 'pattern', cleaning)
   if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item, '', cleaning))
-  return isPlainObject(value) ? cleanObject(value, key, cleaning) : value
+  if (isPlainObject(value)) return cleanObject(value, key, cleaning)
+  return value
 }
 
 function cleanText(text: string, isPattern: boolean, cleaning: Cleaning): string {

@@ -26,7 +26,8 @@ export function readFields(
 ): ToolFields {
   const line = (field: string, value: unknown): string | undefined => {
     const text = readAs(readText, field, value, faults)
-    return text === undefined ? undefined : cleanText(text, { field, most: MAX_LINE_LENGTH, faults })
+    if (text === undefined) return undefined
+    return cleanText(text, { field, most: MAX_LINE_LENGTH, faults })
   }
   const title = line('title', given['title'])
   const description = readAs(readText, 'description', given['description'], faults) ?? ''
@@ -76,16 +77,19 @@ function readAs<T>(
 }
 
 export function readText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+  if (typeof value === 'string') return value
+  return undefined
 }
 
 function readTexts(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined
+  if (Array.isArray(value)) return value.filter((text) => typeof text === 'string')
+  return undefined
 }
 
 function readJsonObject(value: unknown): Record<string, unknown> | undefined {
   const copied = copyJson(value)
-  return 'fault' in copied ? undefined : copied.copy
+  if ('fault' in copied) return undefined
+  return copied.copy
 }
 
 const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['required', 'optional', 'forbidden', undefined])
@@ -93,14 +97,16 @@ const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['required', 'optional', 'for
 /** Reads the execution field of a tool: clients reject the whole list if it contains an unknown value. */
 function readExecution(value: unknown): ToolExecution | undefined {
   const execution = readJsonObject(value)
-  return TASK_SUPPORT.has(execution?.['taskSupport']) ? execution : undefined
+  if (TASK_SUPPORT.has(execution?.['taskSupport'])) return execution
+  return undefined
 }
 
 /** Reads the icons: clients also reject the whole list if one icon has no source. */
 function readIcons(value: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(value)) return undefined
   const icons = value.map((icon) => readJsonObject(icon))
-  return icons.every((icon) => typeof icon?.['src'] === 'string') ? icons : undefined
+  if (icons.every((icon) => typeof icon?.['src'] === 'string')) return icons
+  return undefined
 }
 
 /** Reads annotations, without hints of the wrong type: clients reject the whole list because of one. */

@@ -78,9 +78,8 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
     const longest = Math.max(name.length, known.source?.length ?? 0)
     if (longest > MAX_NAME_LENGTH)
       return createBroken(`Its name or source has ${longest} characters. At most ${MAX_NAME_LENGTH} are allowed.`)
-    return isDefinedTool(input)
-      ? prepareDefinedTool(input, known.source, options)
-      : prepareRawTool(given, name, known.source, options)
+    if (isDefinedTool(input)) return prepareDefinedTool(input, known.source, options)
+    return prepareRawTool(given, name, known.source, options)
   } catch (error) {
     return createBroken(`Its definition cannot be read: ${getErrorMessage(error)}`)
   }
@@ -88,7 +87,8 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
 
 /** Gets a name for a message, or `?`. */
 function describeName(name: unknown): string {
-  return typeof name === 'string' ? shorten(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?' : '?'
+  if (typeof name === 'string') return shorten(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?'
+  return '?'
 }
 
 export function isBroken(read: PreparedTool | BrokenTool): read is BrokenTool {
@@ -140,7 +140,7 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
       toResult: (answer) => wrapAnswer(readCallResult(name, answer)),
       describeFault,
       ...(context.onToolError && { onThrown: createThrownHandler(name, context) }),
-      ...(approve ? { approve } : {}),
+      ...(approve && { approve }),
     })
   }
   return { findNeed, call, isStructured }
@@ -193,7 +193,8 @@ function getOutputSchema(tool: AnyTool): JsonSchema | undefined {
   if (!tool.result || !isToolSchema(tool.result)) return undefined
   try {
     const schema = toJsonSchema(tool.result, 'output')
-    return schema['type'] === 'object' ? schema : undefined
+    if (schema['type'] === 'object') return schema
+    return undefined
   } catch {
     return undefined
   }

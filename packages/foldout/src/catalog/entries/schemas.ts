@@ -120,8 +120,8 @@ function toListable(schema: JsonSchema): JsonSchema {
   return {
     ...rest,
     type: 'object',
-    ...(isPlainObject(properties) ? { properties: toObjects(properties) } : {}),
-    ...(Array.isArray(required) ? { required: required.filter(isText) } : {}),
+    ...(isPlainObject(properties) && { properties: toObjects(properties) }),
+    ...(Array.isArray(required) && { required: required.filter(isText) }),
   }
 }
 
@@ -131,7 +131,8 @@ function toObjects(properties: Readonly<Record<string, unknown>>): JsonSchema {
 
 function toObject(schema: unknown): JsonSchema {
   if (isPlainObject(schema)) return schema
-  return schema === false ? { not: {} } : {}
+  if (schema === false) return { not: {} }
+  return {}
 }
 
 function isText(value: unknown): value is string {

@@ -84,7 +84,10 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
     return { shown, ...choice }
   }
   /** A client may have listed the meta tools when the catalog was larger, and may never list again. */
-  const chooseFor = (name: string): ExposedCatalog => (META_TOOLS.has(name) ? folded : choose().shown)
+  const chooseFor = (name: string): ExposedCatalog => {
+    if (META_TOOLS.has(name)) return folded
+    return choose().shown
+  }
 
   return {
     get choice() {
@@ -132,7 +135,8 @@ function describeChoice(
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 
 function formatExtent({ tools }: Catalog): string {
-  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+  if (tools.length === 1) return '1 tool'
+  return `${tools.length} tools`
 }
 
 /**

@@ -105,7 +105,7 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const call = (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
     const meta = metaTools.get(name)
     if (meta) return callMetaTool(meta, args, context)
-    return runTool(parts, { name, args, ...(parts.hint === undefined ? {} : { hint: parts.hint }) }, context)
+    return runTool(parts, { name, args, ...(parts.hint !== undefined && { hint: parts.hint }) }, context)
   }
   let unsubscribe: (() => void) | undefined
   return {
@@ -131,7 +131,8 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
       const meta = metaTools.get(name)
       if (!meta) return getTarget(parts, { name, args })
       const read = readArguments(args)
-      return 'fault' in read ? undefined : meta.target?.(read.args)
+      if ('fault' in read) return undefined
+      return meta.target?.(read.args)
     },
     announce,
     refresh: announce,

@@ -58,8 +58,10 @@ function createDiscoverTool(scope: MetaScope, options: SearchExposureOptions): M
       const hint = 'Use action "search" to discover available tools.'
       return runTool(scope, { ...readInnerCall(DISCOVER_AND_USE, args), through: DISCOVER_AND_USE, hint }, context)
     },
-    target: (args) =>
-      readAction(args) === 'execute' ? getTarget(scope, readInnerCall(DISCOVER_AND_USE, args)) : undefined,
+    target: (args) => {
+      if (readAction(args) === 'execute') return getTarget(scope, readInnerCall(DISCOVER_AND_USE, args))
+      return undefined
+    },
   }
 }
 
@@ -74,5 +76,6 @@ function readAction(args: GivenArguments): 'search' | 'execute' | undefined {
   if (action === 'execute' || action === 'use' || action === 'run' || action === 'call')
     return !hasName && hasQuery ? 'search' : 'execute'
   if (hasName && !hasQuery) return 'execute'
-  return hasQuery ? 'search' : undefined
+  if (hasQuery) return 'search'
+  return undefined
 }

@@ -62,7 +62,10 @@ export function createCatalogIndex<Tool extends Searchable>(
       waiting.delete(tool.qualified)
       waiting.set(tool.qualified, tool)
     },
-    remove: (qualified) => (index ? index.remove(qualified) : waiting.delete(qualified)),
+    remove: (qualified) => {
+      if (index) return index.remove(qualified)
+      return waiting.delete(qualified)
+    },
     wake() {
       searches.clear()
       if (index) index.wake()

@@ -6,14 +6,12 @@ import type { ApprovalNeed } from '../../tools/tool.ts'
 import { getApprovalSettings } from '../approval.ts'
 import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
 import { describeArgumentsFault, readArguments } from '../entries/arguments.ts'
-import { isForModels } from '../entries/audience.ts'
-import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from '../entries/read-tool.ts'
+import { isBroken, readTool, type ReadToolOptions } from '../entries/read-tool.ts'
 import type { Catalog, CatalogOptions, CatalogSource } from '../contract.ts'
 import type { CatalogEvent } from '../events.ts'
+import { EntryTable } from './entry-table.ts'
 import { MAX_BROKEN, MAX_TOOLS } from '../limits.ts'
-import { createLooseNames, type LooseNames } from '../loose-names.ts'
-import { createNameTable, isMetaToolName } from '../names.ts'
-import { createTaker, type Preparation } from '../search/backlog.ts'
+import { isMetaToolName } from '../names.ts'
 import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from '../search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from '../unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
@@ -30,26 +28,16 @@ export function createCatalog(tools: readonly CatalogInput[], options: CatalogOp
   return new LiveCatalog(tools, options)
 }
 
-/** The cost of creating an entry, in characters of indexing. */
-const ENTRY_COST = 50
-
 class LiveCatalog implements Catalog {
   readonly #options: CatalogOptions
   readonly #reading: ReadToolOptions
-  readonly #prepared = new Map<string, PreparedTool>()
-  /** The entries with their current names, by qualified name. */
-  readonly #entries = new Map<string, CatalogEntry>()
-  readonly #names = createNameTable()
-  readonly #byName = new Map<string, string>()
-  /** The tools whose entries are missing or have an old name, by qualified name. */
-  readonly #renamed = new Set<string>()
+  readonly #table: EntryTable
   readonly #descriptions: Map<string, string>
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   /** Filled in the background, so the first search does not have to wait for all of it. */
   readonly #index: CatalogIndex<CatalogEntry>
   // These are computed on first use.
-  #looseNames: LooseNames | undefined
   #session: Session | undefined
   #sorted: readonly CatalogEntry[] | undefined
   #sources: readonly CatalogSource[] | undefined
@@ -58,10 +46,14 @@ class LiveCatalog implements Catalog {
   constructor(tools: readonly CatalogInput[], options: CatalogOptions) {
     this.#options = options
     this.#descriptions = new Map(Object.entries(options.sources ?? {}))
+    this.#table = new EntryTable({
+      onAdd: (entry) => this.#index.add(entry),
+      onRemove: (qualified) => this.#index.remove(qualified),
+    })
     this.#index = createCatalogIndex<CatalogEntry>(
       {
-        ...(options.embed === undefined ? {} : { embed: options.embed }),
-        preparation: this.#createPreparation(),
+        ...(options.embed !== undefined && { embed: options.embed }),
+        preparation: this.#table.preparation,
         onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
       },
       options.index,
@@ -74,7 +66,7 @@ class LiveCatalog implements Catalog {
   }
 
   get tools(): readonly CatalogEntry[] {
-    this.#sorted ??= Object.freeze([...this.#getEntries().values()].sort(byName))
+    this.#sorted ??= Object.freeze([...this.#table.entries.values()].sort(byName))
     return this.#sorted
   }
 
@@ -94,10 +86,10 @@ class LiveCatalog implements Catalog {
   }
 
   resolve(name: string): CatalogEntry | UnknownTool {
-    const exact = this.#named(name)
+    const exact = this.#table.find(name)
     if (exact) return exact
     // A tool that only declares such a name would get calls that are meant for a meta tool.
-    const alike = isMetaToolName(name) ? [] : this.#findAlike(name)
+    const alike = isMetaToolName(name) ? [] : this.#table.findAlike(name)
     const declared = alike.filter((entry) => entry.declared === name)
     const meant = declared.length > 0 ? declared : alike
     const [only] = meant
@@ -127,7 +119,8 @@ class LiveCatalog implements Catalog {
 
   async explain(query: string, name: string): Promise<Explanation | undefined> {
     const found = this.resolve(name)
-    return isUnknown(found) ? undefined : this.#index.explain(query, found.qualified)
+    if (isUnknown(found)) return undefined
+    return this.#index.explain(query, found.qualified)
   }
 
   async call(name: string, args: unknown, context: CallContext = {}): Promise<CallResult> {
@@ -135,7 +128,7 @@ class LiveCatalog implements Catalog {
     signal?.throwIfAborted()
     const found = this.resolve(name)
     if (isUnknown(found)) return createErrorResult(describeUnknownTool(found))
-    const { call, isStructured = false } = this.#prepared.get(found.qualified) ?? {}
+    const { call, isStructured = false } = this.#table.getTool(found.qualified) ?? {}
     if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: the catalog has only its definition.`)
     const read = readArguments(args, found.inputSchema)
     if ('fault' in read)
@@ -155,7 +148,7 @@ class LiveCatalog implements Catalog {
     const read = readArguments(args, found.inputSchema)
     if ('fault' in read) return false
     const { needsApproval = () => false } = this.#options
-    const prepared = this.#prepared.get(found.qualified)
+    const prepared = this.#table.getTool(found.qualified)
     const policy = () => needsApproval({ entry: found, arguments: read.args }, context)
     return (prepared?.call && (await prepared.findNeed(read.args, context, policy))) ?? false
   }
@@ -166,7 +159,7 @@ class LiveCatalog implements Catalog {
   }
 
   remove(name: string): boolean {
-    const found = this.#named(name)
+    const found = this.#table.find(name)
     if (!found) return false
     this.#drop(found)
     this.#changed()
@@ -180,7 +173,7 @@ class LiveCatalog implements Catalog {
   ): void {
     const name = toVisibleText(source)
     if (description !== undefined) this.#descriptions.set(source, description)
-    for (const entry of this.#getEntries().values()) if (entry.source === name) this.#drop(entry)
+    for (const entry of this.#table.entries.values()) if (entry.source === name) this.#drop(entry)
     this.#broken = this.#broken.filter((tool) => tool.source !== name)
     this.#take(tools, { ...this.#reading, source })
     this.#changed()
@@ -204,7 +197,7 @@ class LiveCatalog implements Catalog {
   #take(tools: readonly CatalogInput[], reading = this.#reading): void {
     const broken: BrokenTool[] = []
     for (const [at, tool] of tools.entries()) {
-      if (this.#prepared.size >= MAX_TOOLS) {
+      if (this.#table.size >= MAX_TOOLS) {
         broken.push(createLeftOut(reading.source, tools.length - at))
         break
       }
@@ -214,7 +207,7 @@ class LiveCatalog implements Catalog {
         continue
       }
       const { qualified, declared, source } = read
-      if (this.#prepared.has(qualified)) {
+      if (this.#table.getTool(qualified)) {
         const name = toVisibleText(declared)
         broken.push({
           source,
@@ -223,79 +216,15 @@ class LiveCatalog implements Catalog {
         })
         continue
       }
-      for (const touched of this.#names.add(source, declared)) this.#renamed.add(touched)
-      this.#prepared.set(qualified, read)
+      this.#table.add(read)
     }
     this.#index.wake()
     if (broken.length > 0) this.#broken = Object.freeze(keepSome([...this.#broken, ...broken]))
   }
 
   #drop(entry: CatalogEntry): void {
-    const { qualified } = entry
-    this.#forget(entry)
-    this.#entries.delete(qualified)
-    this.#prepared.delete(qualified)
-    for (const touched of this.#names.remove(qualified)) this.#renamed.add(touched)
+    this.#table.drop(entry)
     this.#index.wake()
-  }
-
-  /** The entries of all tools, with their current names. */
-  #getEntries(): ReadonlyMap<string, CatalogEntry> {
-    // Clearing even an empty set allocates a new table, and this runs on every call.
-    if (this.#renamed.size === 0) return this.#entries
-    for (const qualified of this.#renamed) this.#rename(qualified)
-    this.#renamed.clear()
-    return this.#entries
-  }
-
-  /** Creates the entries of a large catalog in the background, because it takes time, or when one is needed. */
-  #createPreparation(): Preparation {
-    const take = createTaker(this.#renamed)
-    return {
-      isDone: () => this.#renamed.size === 0,
-      work: () => {
-        const [qualified] = take() ?? []
-        if (qualified !== undefined) this.#rename(qualified)
-        return ENTRY_COST
-      },
-    }
-  }
-
-  /** Updates the entry of a tool whose name may have changed. */
-  #rename(qualified: string): void {
-    const before = this.#entries.get(qualified)
-    const name = this.#names.getName(qualified)
-    if (before?.name === name) return
-    if (before) this.#forget(before)
-    const entry = this.#prepared.get(qualified)?.createEntry(name)
-    if (!entry) return
-    this.#entries.set(qualified, entry)
-    this.#remember(entry)
-  }
-
-  #remember(entry: CatalogEntry): void {
-    this.#byName.set(entry.name, entry.qualified)
-    this.#looseNames?.add(entry)
-    if (isForModels(entry)) this.#index.add(entry)
-  }
-
-  #forget(entry: CatalogEntry): void {
-    if (this.#byName.get(entry.name) === entry.qualified) this.#byName.delete(entry.name)
-    this.#looseNames?.remove(entry)
-    this.#index.remove(entry.qualified)
-  }
-
-  #named(name: string): CatalogEntry | undefined {
-    const entries = this.#getEntries()
-    return entries.get(this.#byName.get(name) ?? name)
-  }
-
-  /** Finds the tools whose names differ from this one only in case and separators. */
-  #findAlike(name: string): readonly CatalogEntry[] {
-    const entries = this.#getEntries()
-    this.#looseNames ??= createLooseNames(entries.values())
-    const alike = Array.from(this.#looseNames.find(name), (known) => entries.get(known))
-    return alike.filter((entry) => entry !== undefined)
   }
 
   #changed(): void {
@@ -318,8 +247,10 @@ class LiveCatalog implements Catalog {
   #metadata(declared: string, qualified: string): ToolMetadata | undefined {
     const { metadata } = this.#options
     if (!metadata) return undefined
-    const find = (name: string): ToolMetadata | undefined =>
-      Object.hasOwn(metadata, name) ? metadata[name] : undefined
+    const find = (name: string): ToolMetadata | undefined => {
+      if (Object.hasOwn(metadata, name)) return metadata[name]
+      return undefined
+    }
     return find(qualified) ?? find(declared)
   }
 }
@@ -340,5 +271,6 @@ function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
 
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   if (one.name === other.name) return 0
-  return one.name < other.name ? -1 : 1
+  if (one.name < other.name) return -1
+  return 1
 }

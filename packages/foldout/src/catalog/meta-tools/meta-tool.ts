@@ -56,7 +56,8 @@ export interface MetaScope {
 
 /** Reads a string argument; `undefined` if it is missing. Some models send `null` or `""` instead. */
 export function readText(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+  if (typeof value === 'string' && value.trim() !== '') return value
+  return undefined
 }
 
 /**

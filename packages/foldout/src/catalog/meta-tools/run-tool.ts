@@ -69,7 +69,8 @@ export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments
 /** Models confuse the fields of the meta tools that they know. */
 function findNameField({ name, otherNames }: (typeof FIELDS)[keyof typeof FIELDS], args: GivenArguments): string {
   const isGiven = (field: string): boolean => readText(args[field]) !== undefined
-  return isGiven(name) ? name : (otherNames.find(isGiven) ?? name)
+  if (isGiven(name)) return name
+  return otherNames.find(isGiven) ?? name
 }
 
 /** Other names for the field with the arguments, unless the tool has a param of that name itself. */
@@ -80,7 +81,8 @@ function getMeant({ args, isLifted }: InnerCall, { inputSchema }: CatalogEntry):
   const [field, ...others] = isLifted && isPlainObject(args) ? Object.entries(args) : []
   if (!field || others.length > 0 || !WRAPPERS.has(field[0])) return args
   const { properties } = inputSchema
-  return isPlainObject(properties) && Object.hasOwn(properties, field[0]) ? args : field[1]
+  if (isPlainObject(properties) && Object.hasOwn(properties, field[0])) return args
+  return field[1]
 }
 
 function isNothing(given: unknown): boolean {
@@ -193,7 +195,8 @@ export function getTarget({ catalog }: MetaScope, call: InnerCall): EntryCall | 
   const found = catalog.resolve(call.name)
   if (isUnknown(found)) return undefined
   const read = readArguments(getMeant(call, found), found.inputSchema)
-  return 'fault' in read ? undefined : { entry: found, arguments: read.args }
+  if ('fault' in read) return undefined
+  return { entry: found, arguments: read.args }
 }
 
 /** By the tool and what it is called through, because counting takes as long as a tenth of a small call. */

@@ -34,9 +34,8 @@ export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOp
       if (name === undefined) return createErrorResult("Say in 'name' which tool you want to see.")
       if (isMetaToolName(name)) return createErrorResult(`'${name}' is in your tool list, with its whole definition.`)
       const found = scope.catalog.resolve(name)
-      return isUnknown(found)
-        ? answerUnknown(scope.catalog, found, { hint: SEARCH_FIRST, signal: context.signal })
-        : define(scope, found, { ...options, request: context.request })
+      if (isUnknown(found)) return answerUnknown(scope.catalog, found, { hint: SEARCH_FIRST, signal: context.signal })
+      return define(scope, found, { ...options, request: context.request })
     },
   }
 }

@@ -42,7 +42,8 @@ export function createBacklog<Tool extends Searchable>(todo: BacklogWork<Tool>):
     // nothing can interrupt.
     const arrival = takeArrival()
     if (arrival !== undefined) return index(arrival[1])
-    return preparation?.isDone() === false ? preparation.work() : 0
+    if (preparation?.isDone() === false) return preparation.work()
+    return 0
   }
   const isEmpty = (): boolean => arriving.size === 0 && leaving.length === 0 && preparation?.isDone() !== false
 

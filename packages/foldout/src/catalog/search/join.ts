@@ -66,7 +66,8 @@ function getWeights(kind: SignalKind, isEncoded: boolean, size: number, tuning: 
 
 function getShare(kind: SignalKind, isEncoded: boolean, wordVectors: number): number {
   if (!isEncoded) return 1
-  return kind === 'encoder' ? 1 - wordVectors : wordVectors
+  if (kind === 'encoder') return 1 - wordVectors
+  return wordVectors
 }
 
 /** Joins what the words of a tool score with what signals say about it. */

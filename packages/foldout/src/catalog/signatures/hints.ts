@@ -10,7 +10,8 @@ export function formatHint(kind: string, name: string, description: string | und
   if (description === undefined) return ''
   const text = oneLine(description).slice(0, 600)
   if (kind === 'string' || kind === 'any') return stringHint(name, text)
-  return kind === 'number' || kind === 'integer' ? numberHint(name, text) : ''
+  if (kind === 'number' || kind === 'integer') return numberHint(name, text)
+  return ''
 }
 
 const TEMPLATE =
@@ -71,7 +72,8 @@ function choicesIn(text: string): string | undefined {
   const distinct = [...new Set(values)]
   const isList =
     distinct.length > 1 && distinct.length <= MAX_CHOICES && distinct.every((value) => getLetterOrDigit().test(value))
-  return isList ? distinct.map((value) => literal(value)).join('|') : undefined
+  if (isList) return distinct.map((value) => literal(value)).join('|')
+  return undefined
 }
 
 const EXAMPLE = new RegExp(
@@ -86,7 +88,8 @@ function exampleIn(text: string): string | undefined {
   if (quoted !== undefined) return `e.g. ${/[\s,()]/.test(quoted) ? literal(quoted) : quoted}`
   const bare = match?.[4]?.replace(/[.:]+$/, '')
   // An ordinary word is not an example.
-  return bare && /[\d_/@:#-]|^[A-Z]{2,}$/.test(bare) ? `e.g. ${bare}` : undefined
+  if (bare && /[\d_/@:#-]|^[A-Z]{2,}$/.test(bare)) return `e.g. ${bare}`
+  return undefined
 }
 
 const UNITS: readonly (readonly [unit: string, said: RegExp, named: RegExp])[] = [
@@ -120,5 +123,6 @@ function rangeIn(text: string): string {
   const [low, high] = [match?.[1] ?? match?.[3], match?.[2] ?? match?.[4]].map((bound) => bound && Number(bound))
   if (typeof low === 'number' && typeof high === 'number') return low < high ? getSpan(low, high) : ''
   const most = MOST.exec(text)?.[1]
-  return most === undefined ? '' : getSpan(undefined, Number(most))
+  if (most === undefined) return ''
+  return getSpan(undefined, Number(most))
 }

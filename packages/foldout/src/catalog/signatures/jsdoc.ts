@@ -23,7 +23,8 @@ export function fieldDoc(view: SchemaView): string {
 
 /** Formats a comment in one line; nothing for an empty text. */
 export function docLines(text: string, indent: string): readonly string[] {
-  return text === '' ? [] : [`${indent}/** ${safe(text)} */`]
+  if (text === '') return []
+  return [`${indent}/** ${safe(text)} */`]
 }
 
 /** Formats a comment over several lines. */

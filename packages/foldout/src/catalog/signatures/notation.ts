@@ -89,7 +89,8 @@ function defaultText(value: unknown): string {
   const isEmpty = value === undefined || value === null || value === '' || Object.keys(Object(value)).length === 0
   if (isEmpty && typeof value !== 'number' && typeof value !== 'boolean') return ''
   const text = literal(value)
-  return text === undefined || text.length > MAX_DEFAULT ? '' : ` = ${text}`
+  if (text === undefined || text.length > MAX_DEFAULT) return ''
+  return ` = ${text}`
 }
 
 export function typeText(writing: Notation, schema: unknown, where: Where): string {
@@ -150,7 +151,8 @@ function getName(part: JsonSchema, view: SchemaView, where: Where): string {
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
     .slice(0, 40)
-  return getStart().test(name) ? name : `Type${name}`
+  if (getStart().test(name)) return name
+  return `Type${name}`
 }
 
 function getUnion(writing: Notation, view: SchemaView, where: Where, withoutNull: boolean): Type {
@@ -168,7 +170,10 @@ function getUnion(writing: Notation, view: SchemaView, where: Where, withoutNull
   return { text: all.map((type) => parenthesize(type)).join(' & '), loose: true }
 }
 
-const parenthesize = ({ text, loose }: Type): string => (loose ? `(${text})` : text)
+const parenthesize = ({ text, loose }: Type): string => {
+  if (loose) return `(${text})`
+  return text
+}
 
 function valuesText(writing: Notation, values: readonly unknown[], withoutNull: boolean): Type {
   const texts = [...new Set(values.map(literal))].filter((text) => text !== undefined)
@@ -233,7 +238,8 @@ function ownTypes(writing: Notation, view: SchemaView, where: Where): readonly T
     const type = kind === 'array' ? arrayType(writing, view, where) : tight(kind === 'integer' ? 'int' : kind)
     const refinement = getRefinement(kind, view, where.name)
     const hint = refinement === '' && where.hinted && kinds.length === 1 ? hintFor(kind, view, where.name) : refinement
-    return hint === '' ? type : { text: `${type.text} ${hint}`, loose: true }
+    if (hint === '') return type
+    return { text: `${type.text} ${hint}`, loose: true }
   })
 }
 
@@ -287,7 +293,8 @@ function namesAlone(writing: Notation, view: SchemaView): Type {
 
 export function optionalText(writing: Notation, count: number): readonly string[] {
   if (count > 0) writing.cut = true
-  return count > 0 ? [`+${count} optional`] : []
+  if (count > 0) return [`+${count} optional`]
+  return []
 }
 
 const shown = new WeakMap<SchemaView, readonly Field[]>()

@@ -5,7 +5,8 @@ import { keywordAt, numberAt, textAt, type SchemaView } from './schema/schema-vi
 export function getRefinement(kind: string, view: SchemaView, name: string): string {
   if (kind === 'integer' || kind === 'number') return words(getRange(view), getStep(view, kind))
   if (kind === 'string') return words(getFormat(view, name), getLength(view, 'Length', 'chars'))
-  return kind === 'array' ? getLength(view, 'Items', 'items') : ''
+  if (kind === 'array') return getLength(view, 'Items', 'items')
+  return ''
 }
 
 const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
@@ -17,7 +18,8 @@ function getBound(view: SchemaView, keyword: string): number | undefined {
   const bound = numberAt(view, keyword)
   if (bound === undefined || !Number.isFinite(bound)) return undefined
   const size = Math.abs(bound)
-  return size >= Number.MAX_SAFE_INTEGER || MACHINE_BOUNDS.has(size) ? undefined : bound
+  if (size >= Number.MAX_SAFE_INTEGER || MACHINE_BOUNDS.has(size)) return undefined
+  return bound
 }
 
 function getRange(view: SchemaView): string {
@@ -36,20 +38,23 @@ function getRange(view: SchemaView): string {
 export function getSpan(low: number | undefined, high: number | undefined): string {
   if (low !== undefined && high !== undefined) return low === high ? `${low}` : `${low}..${high}`
   if (low !== undefined) return `>=${low}`
-  return high === undefined ? '' : `<=${high}`
+  if (high === undefined) return ''
+  return `<=${high}`
 }
 
 function getStep(view: SchemaView, kind: string): string {
   const step = numberAt(view, 'multipleOf')
   const isPlain = step === undefined || (kind === 'integer' && step === 1) || step <= 0
-  return isPlain ? '' : `step ${step}`
+  if (isPlain) return ''
+  return `step ${step}`
 }
 
 function getLength(view: SchemaView, of: 'Length' | 'Items', unit: string): string {
   const low = numberAt(view, `min${of}`)
   // A minimum of 1 is not worth mentioning: callers rarely send an empty value by mistake.
   const span = getSpan(low !== undefined && low > 1 ? low : undefined, getBound(view, `max${of}`))
-  return span === '' ? '' : `${span} ${unit}`
+  if (span === '') return ''
+  return `${span} ${unit}`
 }
 
 /** Formats that only say how a value is stored or displayed. */
@@ -75,5 +80,6 @@ function getFormat(view: SchemaView, name: string): string {
     .slice(1, -1)
     .replaceAll('\\\\', '\\')
     .replaceAll('\\"', '"')
-  return line.length > MAX_PATTERN ? `/${line.slice(0, MAX_PATTERN)}…` : `/${line}/`
+  if (line.length > MAX_PATTERN) return `/${line.slice(0, MAX_PATTERN)}…`
+  return `/${line}/`
 }

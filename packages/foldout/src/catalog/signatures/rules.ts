@@ -29,7 +29,8 @@ export function rulesAt(view: SchemaView): readonly string[] {
     ...view.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(view, part)]),
   ]
   const distinct = [...new Set(rules)].map((rule) => shorten(rule, MAX_RULE_LENGTH))
-  return distinct.length > MAX_RULES ? [...distinct.slice(0, MAX_RULES - 1), 'more in the schema'] : distinct
+  if (distinct.length > MAX_RULES) return [...distinct.slice(0, MAX_RULES - 1), 'more in the schema']
+  return distinct
 }
 
 const together = (names: readonly string[]): string => joinSome(names.map(fieldName), '+')
@@ -53,7 +54,8 @@ function dependencyRules(part: Readonly<Record<string, unknown>>): readonly stri
     const given = part[keyword]
     return Object.entries(isPlainObject(given) ? given : {}).flatMap(([name, needs]) => {
       const names = Array.isArray(needs) ? needs.filter((need) => typeof need === 'string') : namesRequired(needs)
-      return names.length === 0 ? [] : [`${fieldName(name)} needs ${together(names)}`]
+      if (names.length === 0) return []
+      return [`${fieldName(name)} needs ${together(names)}`]
     })
   })
 }
@@ -82,5 +84,6 @@ function conditionText(view: SchemaView, condition: Readonly<Record<string, unkn
     return `${fieldName(name)}=${joinSome(literals, '|')}`
   })
   const known = texts.filter((text) => text !== undefined)
-  return known.length === 0 || known.length < texts.length ? undefined : joinSome(known, ' and ')
+  if (known.length === 0 || known.length < texts.length) return undefined
+  return joinSome(known, ' and ')
 }

@@ -46,7 +46,8 @@ function getFirstSentence(description: string, tool: DescribedTool): string {
     break
   }
   const chosen = telling ?? first
-  return PLACEHOLDER.test(chosen) || ROUTE.test(chosen) ? '' : chosen.replace(/[\s.。:;,]+$/u, '')
+  if (PLACEHOLDER.test(chosen) || ROUTE.test(chosen)) return ''
+  return chosen.replace(/[\s.。:;,]+$/u, '')
 }
 
 const getPictures = deferPattern(String.raw`[\p{Extended_Pictographic}\u{FE0F}\u{200D}]`, 'gu')
@@ -98,7 +99,8 @@ function withoutOpening(sentence: string, name: string): string {
   const behind = isNamed ? /^\s*(?:[:–—]|-(?=\s))\s*(.+)$/.exec(sentence.slice(name.length))?.[1] : undefined
   const behindName = behind ?? sentence
   const behindOpening = behindName.replace(OPENING, '')
-  return getLetter().test(behindOpening) ? behindOpening.trim() : behindName.trim()
+  if (getLetter().test(behindOpening)) return behindOpening.trim()
+  return behindName.trim()
 }
 
 const getHumps = deferPattern(String.raw`(\p{Ll}|\p{N})(\p{Lu})`, 'gu')
@@ -151,7 +153,8 @@ function cut(text: string): string {
 function removeOpenBracket(text: string): string {
   const open = Math.max(text.lastIndexOf('('), text.lastIndexOf('['))
   const isOpen = open > 0 && !/[)\]]/.test(text.slice(open))
-  return isOpen ? text.slice(0, open).trimEnd() : text
+  if (isOpen) return text.slice(0, open).trimEnd()
+  return text
 }
 
 /** Takes as many characters as fit. East Asian characters take two columns, and also more tokens. */

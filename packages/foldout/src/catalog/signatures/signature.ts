@@ -89,14 +89,16 @@ export function describeSignature(tool: SignedTool, options: SignatureOptions = 
   const signature = fitSignature(tool, maxValues, fits)
   const result = resultText(tool.outputSchema)
   const withResult = signature.text + result
-  return result !== '' && fits(withResult) ? { text: withResult, whole: signature.whole } : signature
+  if (result !== '' && fits(withResult)) return { text: withResult, whole: signature.whole }
+  return signature
 }
 
 const getToolName = deferPattern(String.raw`^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:/@-]*$`, 'u')
 
 function toolName(name: unknown): string {
   const text = String(name)
-  return getToolName().test(text) ? text : (literal(text) ?? text)
+  if (getToolName().test(text)) return text
+  return literal(text) ?? text
 }
 
 function fitSignature(tool: SignedTool, maxValues: number, fits: (text: string) => boolean): Signature {

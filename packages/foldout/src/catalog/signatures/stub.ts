@@ -57,7 +57,8 @@ const MAX_DESCRIPTION = 2_000
 
 function getDescription({ name, description }: StubbedTool): string {
   if (typeof description !== 'string' || description.trim() === '') return `Calls ${oneLine(name)}.`
-  return description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION)}…` : description
+  if (description.length > MAX_DESCRIPTION) return `${description.slice(0, MAX_DESCRIPTION)}…`
+  return description
 }
 
 function parameterText(tool: StubbedTool, type: string): string {

@@ -106,14 +106,16 @@ function union(writing: TypeWriting, view: SchemaView, indent: string, bare: boo
 
 function either(types: readonly string[]): string {
   const distinct = [...new Set(types)]
-  return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
+  if (distinct.includes('unknown')) return 'unknown'
+  return distinct.join(' | ')
 }
 
 function literals(values: readonly unknown[]): string {
   const isPlain = (value: unknown): boolean => value === null || /^(?:string|number|boolean)$/.test(typeof value)
   const getKind = (value: unknown): string => {
     if (value === null) return 'null'
-    return isPlain(value) ? typeof value : 'unknown'
+    if (isPlain(value)) return typeof value
+    return 'unknown'
   }
   const kinds = new Set(values.map(getKind))
   if (kinds.has('unknown')) return 'unknown'
@@ -129,7 +131,8 @@ function ownTypes(writing: TypeWriting, view: SchemaView, indent: string): reado
     if (kind === 'object') return objectType(writing, view, indent)
     if (kind === 'array') return arrayType(writing, view, indent)
     if (kind === 'integer') return 'number'
-    return ['string', 'number', 'boolean', 'null'].includes(kind) ? kind : 'unknown'
+    if (['string', 'number', 'boolean', 'null'].includes(kind)) return kind
+    return 'unknown'
   })
 }
 
@@ -138,7 +141,8 @@ function arrayType(writing: TypeWriting, view: SchemaView, indent: string): stri
   const item = (schema: unknown): string => typeScriptType(writing, schema, indent, false)
   const getList = (schema: unknown): string => {
     const type = schema === undefined ? 'unknown' : item(schema)
-    return /^[\w$]+$/.test(type) || /^\{[^{}]*\}$/.test(type) ? `${type}[]` : `(${type})[]`
+    if (/^[\w$]+$/.test(type) || /^\{[^{}]*\}$/.test(type)) return `${type}[]`
+    return `(${type})[]`
   }
   if (first.length === 0) return getList(rest)
   const others = rest === undefined || rest === false ? [] : [`...${getList(rest)}`]
@@ -173,5 +177,6 @@ function indexType(writing: TypeWriting, view: SchemaView, indent: string): stri
 
 /** Quotes all but the plainest names: compilers differ in which letters they accept. */
 function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : (literal(name) ?? name)
+  if (/^[A-Za-z_$][\w$]*$/.test(name)) return name
+  return literal(name) ?? name
 }

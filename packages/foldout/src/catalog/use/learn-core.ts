@@ -364,7 +364,8 @@ function getTiming(calls: number, requestsPerClient: number | undefined): Timing
 }
 
 function mean(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)
+  if (values.length === 0) return undefined
+  return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)
 }
 
 function checkOptions({ max = 0, requestsPerClient = 2 }: LearnCoreOptions): void {

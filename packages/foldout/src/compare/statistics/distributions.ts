@@ -41,7 +41,8 @@ function incompleteBeta(x: number, a: number, b: number): number {
 }
 
 function keepAway(x: number): number {
-  return Math.abs(x) < TINY ? TINY : x
+  if (Math.abs(x) < TINY) return TINY
+  return x
 }
 
 /** How likely a standard normal value is at most `z`. */
@@ -56,12 +57,14 @@ export function getNormalShare(z: number): number {
       sum += term
     }
     const share = 0.5 + sum * getNormalDensity(x)
-    return z > 0 ? share : 1 - share
+    if (z > 0) return share
+    return 1 - share
   }
   let fraction = x
   for (let k = 60; k >= 1; k--) fraction = x + k / fraction
   const tail = getNormalDensity(x) / fraction
-  return z > 0 ? 1 - tail : tail
+  if (z > 0) return 1 - tail
+  return tail
 }
 
 function getNormalDensity(x: number): number {
@@ -73,7 +76,8 @@ export function getTShare(t: number, degrees: number): number {
   if (!Number.isFinite(t)) return t > 0 ? 1 : 0
   if (degrees > 1e6) return getNormalShare(t)
   const tail = incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5) / 2
-  return t > 0 ? 1 - tail : tail
+  if (t > 0) return 1 - tail
+  return tail
 }
 
 /** The value of Student's t distribution below which a share of all values lies. */

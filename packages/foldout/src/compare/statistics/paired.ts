@@ -80,7 +80,8 @@ export function getMcNemar(better: number, worse: number): number {
 
 function judge({ low, high }: Ends, margin: number, isSure: boolean): PairedResult['verdict'] {
   if (low > -margin) return 'not-worse'
-  return high < 0 && isSure ? 'worse' : 'undecided'
+  if (high < 0 && isSure) return 'worse'
+  return 'undecided'
 }
 
 function isBinaryOnce({ base, other }: PairedCase): boolean {
@@ -124,7 +125,8 @@ function widen(
 function estimateCases(error: number, cases: number, margin: number): number {
   if (!Number.isFinite(error)) return countCasesWithoutDifference(margin)
   const variance = error * error * cases
-  return variance > EPSILON ? countCasesNeeded(variance, margin) : countCasesWithoutDifference(margin)
+  if (variance > EPSILON) return countCasesNeeded(variance, margin)
+  return countCasesWithoutDifference(margin)
 }
 
 const MAX_EXACT = 14
@@ -153,7 +155,8 @@ function countFlips(sums: readonly number[], seen: number): number {
 }
 
 export function getMean(numbers: readonly number[]): number {
-  return numbers.length === 0 ? 0 : numbers.reduce((sum, one) => sum + one, 0) / numbers.length
+  if (numbers.length === 0) return 0
+  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length
 }
 
 /** (1.6449 + 0.8416)²: one-sided 5 % false alarms, and 80 % power. */

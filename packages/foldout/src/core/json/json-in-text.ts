@@ -65,14 +65,16 @@ export function findJson(text: string): JsonInText {
 }
 
 function parseWhole(text: string): FoundJson | undefined {
-  return scanValue(text) === text.length ? { value: JSON.parse(text), length: text.length } : undefined
+  if (scanValue(text) === text.length) return { value: JSON.parse(text), length: text.length }
+  return undefined
 }
 
 function scanValue(text: string): number | undefined {
   if (text[0] === '"') return scanString(text, 0)
   if (text[0] !== '{' && text[0] !== '[') return scanWord(text, 0)
   const scan = scanContainer(text, 0)
-  return 'end' in scan ? scan.end : undefined
+  if ('end' in scan) return scan.end
+  return undefined
 }
 
 // With `s`, the rest of the line always matches, so nothing is tried twice.
@@ -201,7 +203,8 @@ function scanContainer(text: string, start: number): Scan {
       if (char !== (expected === 'colon' ? ':' : ',')) return fail('malformed', at)
       const isInList = inner?.isObject === false
       if (inner && (expected === 'colon' || isInList)) inner.begun = true
-      expected = expected === 'colon' || isInList ? 'value' : 'key'
+      if (expected === 'colon' || isInList) expected = 'value'
+      else expected = 'key'
       at++
     } else if (expected === 'key' || expected === 'key-or-end') {
       const end = scanString(text, at)
@@ -211,7 +214,8 @@ function scanContainer(text: string, start: number): Scan {
     } else if (char === '{' || char === '[') {
       if (open.length === MAX_JSON_DEPTH) return fail('too-deep', at)
       open.push({ at, isObject: char === '{', begun: false })
-      expected = char === '{' ? 'key-or-end' : 'value-or-end'
+      if (char === '{') expected = 'key-or-end'
+      else expected = 'value-or-end'
       at++
     } else {
       const end = char === '"' ? scanString(text, at) : scanWord(text, at)
@@ -256,5 +260,6 @@ function scanString(text: string, start: number): number {
 function scanWord(text: string, start: number): number {
   for (const word of ['true', 'false', 'null']) if (text.startsWith(word, start)) return start + word.length
   NUMBER.lastIndex = start
-  return NUMBER.test(text) ? NUMBER.lastIndex : ~start
+  if (NUMBER.test(text)) return NUMBER.lastIndex
+  return ~start
 }

@@ -40,7 +40,8 @@ export function toJson(value: unknown): Json | undefined {
       isLost ||= typeof inner === 'number' ? !Number.isFinite(inner) : LOST_TYPES.has(typeof inner)
       return inner
     })
-    return isLost || text === undefined ? undefined : (JSON.parse(text) as Json)
+    if (isLost || text === undefined) return undefined
+    return JSON.parse(text) as Json
   } catch {
     // A cycle, a bigint, a getter that throws, or excessive nesting.
     return undefined
@@ -60,7 +61,8 @@ function findLoss(value: unknown, above: Set<object>): Loss | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
   if (typeof value === 'number') {
     if (Object.is(value, -0)) return { what: '-0', path: '' }
-    return Number.isFinite(value) ? undefined : { what: String(value), path: '' }
+    if (Number.isFinite(value)) return undefined
+    return { what: String(value), path: '' }
   }
   if (typeof value !== 'object') return { what: value === undefined ? 'undefined' : `a ${typeof value}`, path: '' }
   if (above.has(value)) return { what: 'a cycle', path: '' }
@@ -107,9 +109,8 @@ function shortenPath(path: string): string {
 
 /** Formats JSON with the keys of every object sorted, so equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return isInOrder(value, 0)
-    ? JSON.stringify(value)
-    : JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
+  if (isInOrder(value, 0)) return JSON.stringify(value)
+  return JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
 }
 
 /**

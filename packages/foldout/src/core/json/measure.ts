@@ -58,7 +58,8 @@ function walk(value: unknown, { maxBytes, maxDepth }: SizeLimits): SizeFault | u
   }
   if (characters * BYTES_PER_CHARACTER + values * BYTES_PER_VALUE <= maxBytes) return undefined
   const bytes = new TextEncoder().encode(JSON.stringify(value)).byteLength
-  return bytes > maxBytes ? { type: 'large', bytes } : undefined
+  if (bytes > maxBytes) return { type: 'large', bytes }
+  return undefined
 }
 
 /** Whether a value is nested deeper than a limit. */

@@ -61,7 +61,8 @@ function scanJson(text: string): Scan | undefined {
       if (at < text.length) end = at
     }
   }
-  return end === 0 ? undefined : { end, closers, openString: undefined }
+  if (end === 0) return undefined
+  return { end, closers, openString: undefined }
 }
 
 /** Finds the end of a string. If it is open, `next` is before an escape that is not finished. */

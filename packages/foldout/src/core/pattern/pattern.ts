@@ -174,7 +174,8 @@ class Search {
     const unit = text.charCodeAt(at - 1)
     if (!this.mode.isUnicode || at < 2 || (unit & 0xfc00) !== 0xdc00) return unit
     const whole = text.codePointAt(at - 2) ?? unit
-    return whole > 0xffff ? whole : unit
+    if (whole > 0xffff) return whole
+    return unit
   }
 }
 

@@ -49,7 +49,8 @@ class PatternParser {
     const parts = [this.sequence()]
     while (this.takes('|')) parts.push(this.sequence())
     const [only] = parts
-    return parts.length === 1 && only ? only : { kind: 'choice', parts }
+    if (parts.length === 1 && only) return only
+    return { kind: 'choice', parts }
   }
 
   private sequence(): PatternNode {
@@ -100,7 +101,8 @@ class PatternParser {
     const body = this.choice()
     this.takes(')')
     this.depth -= 1
-    return look ? { kind: 'look', body, isAhead: look[1] === '', isNegative: look[2] === '!' } : body
+    if (look) return { kind: 'look', body, isAhead: look[1] === '', isNegative: look[2] === '!' }
+    return body
   }
 
   private characterClass(): PatternNode {

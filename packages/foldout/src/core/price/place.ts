@@ -44,7 +44,8 @@ export interface PlaceTerms {
  * ```
  */
 export function choosePlace(terms: PlaceTerms): AheadPlace {
-  return priceInSystem(terms) <= priceInMessage(terms) ? 'system' : 'message'
+  if (priceInSystem(terms) <= priceInMessage(terms)) return 'system'
+  return 'message'
 }
 
 function priceInSystem({ cache, perHour, variants, shared, opened }: PlaceTerms): number {

@@ -89,7 +89,8 @@ function getPatterns(schema: unknown): readonly string[] {
   if (!isPlainObject(schema)) return []
   const { pattern, patternProperties } = schema
   const own = typeof pattern === 'string' ? [pattern] : []
-  return isPlainObject(patternProperties) ? [...own, ...Object.keys(patternProperties)] : own
+  if (isPlainObject(patternProperties)) return [...own, ...Object.keys(patternProperties)]
+  return own
 }
 
 /** Visits all schemas of a document, outer ones first, in keyword order. */
@@ -112,13 +113,15 @@ function* visitSchemas(root: unknown): Generator<Visit> {
 function formatName(keyword: string, name: string | undefined, schema: SchemaObject): string {
   if (name === undefined) return keyword
   if (Array.isArray(schema[keyword])) return `${keyword}[${name}]`
-  return keyword === 'properties' ? name : `${keyword}.${name}`
+  if (keyword === 'properties') return name
+  return `${keyword}.${name}`
 }
 
 function formatPlace(visit: Visit): string {
   const path: string[] = []
   for (let at: Visit | undefined = visit; at?.outer; at = at.outer) path.push(at.name)
-  return path.length === 0 ? 'it' : `'${shorten(path.toReversed().join('.'))}'`
+  if (path.length === 0) return 'it'
+  return `'${shorten(path.toReversed().join('.'))}'`
 }
 
 function describeFault(schema: unknown, document: SchemaDocument): string | undefined {

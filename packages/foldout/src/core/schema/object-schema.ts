@@ -121,14 +121,15 @@ function mergeVariants(variants: readonly unknown[]): unknown {
   const all = [...new Set(values.flatMap((list) => list ?? []))]
   const types = new Set(variants.map((variant) => (isPlainObject(variant) ? variant['type'] : undefined)))
   const [type] = types
-  return { ...(types.size === 1 && type !== undefined ? { type } : {}), enum: all }
+  return { ...(types.size === 1 && type !== undefined && { type }), enum: all }
 }
 
 function getFixedValues(schema: unknown): readonly unknown[] | undefined {
   if (!isPlainObject(schema) || Object.keys(schema).some((keyword) => !['const', 'enum', 'type'].includes(keyword)))
     return undefined
   if ('const' in schema) return [schema['const']]
-  return Array.isArray(schema['enum']) ? schema['enum'] : undefined
+  if (Array.isArray(schema['enum'])) return schema['enum']
+  return undefined
 }
 
 function describeAlternatives(alternatives: readonly ObjectShape[], description: unknown): string | undefined {
@@ -141,5 +142,6 @@ function describeAlternatives(alternatives: readonly ObjectShape[], description:
   const own = typeof description === 'string' ? description : undefined
   if (sets.size < 2 || sets.size > MAX_DESCRIBED_SETS || sets.has('')) return own
   const sentence = `Takes one of these sets of fields: ${[...sets].map((set) => `(${set})`).join(' or ')}.`
-  return own === undefined ? sentence : `${own} ${sentence}`
+  if (own === undefined) return sentence
+  return `${own} ${sentence}`
 }

@@ -91,7 +91,8 @@ export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T
   const validate = (value: unknown): StandardSchemaV1.Result<T> => {
     check ??= createValueCheck(schema)
     const issues = check(value)
-    return issues.length === 0 ? { value: value as T } : { issues }
+    if (issues.length === 0) return { value: value as T }
+    return { issues }
   }
   return {
     '~standard': {
@@ -178,7 +179,7 @@ export function toJsonSchema(
   const { $schema: _, ...rest } = schema['~standard'].jsonSchema[side]({
     target: 'draft-2020-12',
     // The names of this option in zod and valibot.
-    ...(options.lenient ? { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } } : {}),
+    ...(options.lenient && { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } }),
   })
   return rest
 }
@@ -245,5 +246,6 @@ function getField(schema: unknown, key: string): unknown {
   const properties = schema['properties']
   if (isPlainObject(properties) && Object.hasOwn(properties, key)) return properties[key]
   // The path of a field in an array's objects skips the index: `filters.name`.
-  return isPlainObject(schema['items']) ? getField(schema['items'], key) : undefined
+  if (isPlainObject(schema['items'])) return getField(schema['items'], key)
+  return undefined
 }

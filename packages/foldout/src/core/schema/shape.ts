@@ -66,7 +66,8 @@ function getBranches(schema: JsonSchema, root: JsonSchema, value: unknown): read
 function getFittingBranches(branches: readonly unknown[], root: JsonSchema, value: unknown): readonly unknown[] {
   if (branches.length === 0 || !isPlainObject(value)) return branches
   const fitting = branches.filter((branch) => canFit(branch, root, value, 0))
-  return fitting.length > 0 ? fitting : branches
+  if (fitting.length > 0) return fitting
+  return branches
 }
 
 /** Whether an object can fit a schema, judging by the required fields and the fields with listed values. */
@@ -110,7 +111,8 @@ export function shapeBelow(shape: Shape, key: PropertyKey, value?: unknown): Sha
   const below = (schema: JsonSchema): unknown => {
     if (typeof key === 'number') {
       const first = listAt(schema, 'prefixItems')
-      return key < first.length ? first[key] : schema['items']
+      if (key < first.length) return first[key]
+      return schema['items']
     }
     const fields = fieldsAt(schema)
     if (Object.hasOwn(fields, key)) return fields[String(key)]
@@ -188,26 +190,30 @@ function getTypes(shape: Shape): readonly string[] | undefined {
   const named = takeFirst(shape.all, ({ type }) => {
     // A foreign schema may contain anything here.
     const names = [type].flat().filter((name): name is string => typeof name === 'string')
-    return names.length > 0 ? names : undefined
+    if (names.length > 0) return names
+    return undefined
   })
   if (named) return named
   return takeFirst(shape.all, (schema) => {
     if ('properties' in schema) return ['object']
-    return 'items' in schema || 'prefixItems' in schema ? ['array'] : undefined
+    if ('items' in schema || 'prefixItems' in schema) return ['array']
+    return undefined
   })
 }
 
 function getAlternatives(shape: Shape): readonly Shape[] | undefined {
   const schemas = takeFirst(shape.all, (schema) => {
     const parts = [...listAt(schema, 'anyOf'), ...listAt(schema, 'oneOf')]
-    return parts.length > 0 ? parts : undefined
+    if (parts.length > 0) return parts
+    return undefined
   })
   return schemas?.map((schema) => getShape(shape.root, [schema], [], false))
 }
 
 export function getKind(value: unknown): JsonKind {
   if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : (typeof value as JsonKind)
+  if (Array.isArray(value)) return 'array'
+  return typeof value as JsonKind
 }
 
 const KIND_NAMES: ReadonlyMap<string, string> = new Map([
@@ -229,7 +235,8 @@ export function kindName(kind: string): string {
 export function getListedValues(shape: Shape): readonly unknown[] | undefined {
   return takeFirst(shape.all, (schema) => {
     if ('const' in schema) return [schema['const']]
-    return Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined
+    if (Array.isArray(schema['enum'])) return schema['enum'] as unknown[]
+    return undefined
   })
 }
 
@@ -248,7 +255,8 @@ function describeType(type: string, shape: Shape, depth: number): string {
   const name = kindName(type)
   if (type === 'object') {
     const fields = new Set(shape.all.flatMap((schema) => Object.keys(fieldsAt(schema))))
-    return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoteNames(fields)}`
+    if (fields.size === 0) return name
+    return `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoteNames(fields)}`
   }
   if (type === 'array') {
     const items = getShape(
@@ -258,10 +266,12 @@ function describeType(type: string, shape: Shape, depth: number): string {
       false,
     )
     const item = describeShape(items, depth + 1)
-    return item === undefined ? name : `${name} in which each item is ${item}`
+    if (item === undefined) return name
+    return `${name} in which each item is ${item}`
   }
   const format = type === 'string' ? takeFirst(shape.all, (schema) => schema['format']) : undefined
-  return typeof format === 'string' ? `${name} (format: ${format})` : name
+  if (typeof format === 'string') return `${name} (format: ${format})`
+  return name
 }
 
 /** Quotes and joins names: `'a', 'b' and 'c'`. */
@@ -276,11 +286,13 @@ function orList(words: readonly string[]): string {
 }
 
 function fieldsAt(schema: JsonSchema): Readonly<Record<string, unknown>> {
-  return isPlainObject(schema['properties']) ? schema['properties'] : {}
+  if (isPlainObject(schema['properties'])) return schema['properties']
+  return {}
 }
 
 function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
-  return Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : []
+  if (Array.isArray(schema[keyword])) return schema[keyword] as unknown[]
+  return []
 }
 
 function takeFirst<T, R>(values: readonly T[], find: (value: T) => R | undefined): R | undefined {

@@ -36,11 +36,10 @@ export interface GptTokenizerOptions {
  */
 export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<TokenCounter> {
   const { encoding = 'o200k_base' } = options
-  const { countTokens } = await importPeer('gpt-tokenizer', () =>
-    encoding === 'o200k_base'
-      ? import('gpt-tokenizer/encoding/o200k_base')
-      : import('gpt-tokenizer/encoding/cl100k_base'),
-  )
+  const { countTokens } = await importPeer('gpt-tokenizer', () => {
+    if (encoding === 'o200k_base') return import('gpt-tokenizer/encoding/o200k_base')
+    return import('gpt-tokenizer/encoding/cl100k_base')
+  })
   return createCachedCounter({
     name: `gpt-tokenizer ${encoding}`,
     exact: true,

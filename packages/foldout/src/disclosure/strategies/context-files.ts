@@ -70,13 +70,13 @@ function refuseUnreadable(view: DisclosureView, readTool: string): void {
 function suffix({ path, childKeys, hasTools }: FoldedSection, file: string): string {
   const children = childKeys.join(', ')
   if (hasTools) {
-    return childKeys.length === 0
-      ? `[This section is summarized. To view full content and access additional tools, call \`open_sections\` with key "${path}".]`
-      : `[This section is summarized. Call \`open_sections\` with key "${path}" to view full content including subsections: ${children}. Additional tools may become available.]`
+    if (childKeys.length === 0)
+      return `[This section is summarized. To view full content and access additional tools, call \`open_sections\` with key "${path}".]`
+    return `[This section is summarized. Call \`open_sections\` with key "${path}" to view full content including subsections: ${children}. Additional tools may become available.]`
   }
-  return childKeys.length === 0
-    ? `[This section is summarized. To view full content, call \`open_sections\` with key "${path}". The content will be written to ${file} for you to read.]`
-    : `[This section is summarized. Call \`open_sections\` with key "${path}" to write content (including subsections: ${children}) to ${file}.]`
+  if (childKeys.length === 0)
+    return `[This section is summarized. To view full content, call \`open_sections\` with key "${path}". The content will be written to ${file} for you to read.]`
+  return `[This section is summarized. Call \`open_sections\` with key "${path}" to write content (including subsections: ${children}) to ${file}.]`
 }
 
 type DescribeFailure = (key: string, error: unknown) => ToolFailure

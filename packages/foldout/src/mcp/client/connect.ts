@@ -160,7 +160,7 @@ class Connecting {
       sender: this.#toSender(server.protocolVersion),
       server,
       closed: this.#closed,
-      ...(onRequest ? { ask: onRequest } : {}),
+      ...(onRequest && { ask: onRequest }),
     })
     if (onNotification) this.#session.onNotification(onNotification)
     return this.#session

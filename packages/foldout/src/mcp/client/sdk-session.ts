@@ -41,7 +41,8 @@ class SdkSession implements McpSession {
   }
 
   get era(): Era {
-    return this.#client.getProtocolEra?.() === 'modern' ? 'modern' : 'legacy'
+    if (this.#client.getProtocolEra?.() === 'modern') return 'modern'
+    return 'legacy'
   }
 
   get server(): McpServerDescription {

@@ -114,7 +114,8 @@ function words(name: string): readonly string[] {
 /** Removes the words that any server could have in its name. */
 function plain(name: readonly string[]): string | undefined {
   const telling = name.filter((word) => !/^(?:mcp|servers?)$/.test(word))
-  return telling.length > 0 ? telling.join('-') : undefined
+  if (telling.length > 0) return telling.join('-')
+  return undefined
 }
 
 /** Whether a server announces changes of one of its lists. */

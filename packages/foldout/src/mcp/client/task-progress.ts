@@ -48,5 +48,6 @@ function readDone(message: unknown): unknown {
   if (DONE.has(message['status'])) return message['taskId']
   const meta = message['_meta']
   const related = isPlainObject(meta) ? meta[RELATED_TASK] : undefined
-  return isPlainObject(related) ? related['taskId'] : undefined
+  if (isPlainObject(related)) return related['taskId']
+  return undefined
 }

@@ -39,5 +39,6 @@ export function addSender(params: JsonObject, { version, info, capabilities }: S
 /** The version of the protocol that a message uses according to its `_meta`; undefined for legacy messages. */
 export function readVersion({ _meta: meta }: JsonObject): string | undefined {
   const version = asObject(meta)[PROTOCOL_VERSION]
-  return typeof version === 'string' ? version : undefined
+  if (typeof version === 'string') return version
+  return undefined
 }

@@ -46,5 +46,6 @@ function createErrorObject({ code, message, data }: JsonObject, otherwise: strin
   const error = { code: INTERNAL_ERROR, message: otherwise }
   if (Number.isFinite(code)) error.code = Number(code)
   if (typeof message === 'string') error.message = message
-  return data === undefined ? error : { ...error, data }
+  if (data === undefined) return error
+  return { ...error, data }
 }

@@ -16,7 +16,8 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 export function getNamedParam(method: string, params: JsonObject): string | undefined {
   const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
   const name = field === undefined ? undefined : params[field]
-  return typeof name === 'string' ? name : undefined
+  if (typeof name === 'string') return name
+  return undefined
 }
 
 /** The headers of a modern request over HTTP: its version, its method, and what it is about. */
@@ -29,7 +30,7 @@ export function toRequestHeaders(
   return {
     'mcp-protocol-version': version,
     'mcp-method': method,
-    ...(name !== undefined ? { 'mcp-name': encodeHeader(name) } : {}),
+    ...(name !== undefined && { 'mcp-name': encodeHeader(name) }),
   }
 }
 
@@ -85,7 +86,8 @@ export function listRepeated(inputSchema: unknown, args: unknown): readonly Repe
   known.set(inputSchema, mirrored)
   return mirrored.flatMap(({ path, header }) => {
     const value = getAt(args, path)
-    return isWritable(value) ? [{ path, header: `mcp-param-${header.toLowerCase()}`, value }] : []
+    if (isWritable(value)) return [{ path, header: `mcp-param-${header.toLowerCase()}`, value }]
+    return []
   })
 }
 

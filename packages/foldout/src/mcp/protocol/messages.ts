@@ -32,5 +32,6 @@ export function getParams({ params }: JsonObject): JsonObject {
 
 /** Reads a field that should be an object. Anything else counts as an empty one. */
 export function asObject(value: unknown): JsonObject {
-  return isPlainObject(value) ? value : {}
+  if (isPlainObject(value)) return value
+  return {}
 }

@@ -93,7 +93,7 @@ export class Peer {
   /** Sends a notification. Rejects if it cannot be sent. */
   async notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void> {
     if (this.#closedWith) throw createNotConnected()
-    await this.#send({ jsonrpc: '2.0', method, ...(params ? { params } : {}) }, options)
+    await this.#send({ jsonrpc: '2.0', method, ...(params && { params }) }, options)
   }
 
   /** Takes what the other side has sent: a message, or a list of messages. */
@@ -205,7 +205,8 @@ export class Peer {
   /** Some programs write the number of a request as a text. */
   #find(id: unknown): PendingRequest | undefined {
     if (typeof id === 'number') return this.#pending.get(id)
-    return typeof id === 'string' && /^\d{1,10}$/.test(id) ? this.#pending.get(Number(id)) : undefined
+    if (typeof id === 'string' && /^\d{1,10}$/.test(id)) return this.#pending.get(Number(id))
+    return undefined
   }
 
   #nextId(): number {
@@ -235,5 +236,6 @@ function createNotConnected(): ProtocolError {
 }
 
 function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason))
+  if (reason instanceof Error) return reason
+  return new Error(String(reason))
 }

@@ -76,7 +76,10 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
       refuseClosed()
       const { path = '/mcp' } = where
       const handle = createNodeHandler(getEndpoint())
-      const find = (asked: string) => (asked === path ? { handle } : undefined)
+      const find = (asked: string) => {
+        if (asked === path) return { handle }
+        return undefined
+      }
       return keep(await listenForMcp(find, { ...where, isAuthorized: options.authorize !== undefined, onError }))
     },
     async connect(transport) {

@@ -150,7 +150,8 @@ class UpstreamCall {
 function readProgressMeta(meta: unknown): Pick<ToolProgress, '_meta'> {
   if (!isPlainObject(meta) || findSizeFault(meta, PROGRESS_META)) return {}
   const own = Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL_PREFIX))
-  return own.length > 0 ? { _meta: Object.fromEntries(own) } : {}
+  if (own.length > 0) return { _meta: Object.fromEntries(own) }
+  return {}
 }
 
 const PROGRESS_META = { maxBytes: PROGRESS_META_BYTES, maxDepth: MAX_DEPTH }
@@ -163,8 +164,8 @@ function createProgressReporter(
     try {
       onProgress({
         progress,
-        ...(typeof total === 'number' ? { total } : {}),
-        ...(typeof message === 'string' ? { message: cutWithCount(message, PROGRESS_CHARACTERS) } : {}),
+        ...(typeof total === 'number' && { total }),
+        ...(typeof message === 'string' && { message: cutWithCount(message, PROGRESS_CHARACTERS) }),
         ...readProgressMeta(meta),
       })
     } catch {
@@ -182,13 +183,14 @@ function getMeta({ meta, idempotencyKey, peer }: CallContext): Readonly<Record<s
   // Copies that leave something out take long, and most calls have nothing to copy.
   if (!meta) return isSent ? { [IDEMPOTENCY_KEY]: idempotencyKey } : {}
   const { [IDEMPOTENCY_KEY]: _, ...given } = meta
-  return isSent ? { ...given, [IDEMPOTENCY_KEY]: idempotencyKey } : given
+  if (isSent) return { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
+  return given
 }
 
 /** Converts the answers to a server's questions to fields of the repeated request. */
 function toFields(input: CallInput | undefined): Readonly<Record<string, unknown>> {
   if (!input) return {}
-  return { inputResponses: input.responses, ...(input.state === undefined ? {} : { requestState: input.state }) }
+  return { inputResponses: input.responses, ...(input.state !== undefined && { requestState: input.state }) }
 }
 
 /** Reads everything that the server sent. The content becomes a list even if the server sent something else. */
@@ -205,7 +207,7 @@ function getAnswer(
   const { resultType: _era, content, ...rest } = result
   const { pieces, isError } = content === undefined ? readOther(rest) : { pieces: toContent(content) }
   const shown = isCut ? pieces.map((piece) => cutPiece(piece, maxErrorCharacters)) : pieces
-  return { ...rest, ...(isError === true ? { isError } : {}), content: shown }
+  return { ...rest, ...(isError === true && { isError }), content: shown }
 }
 
 /** The fields that a result may have besides its content, or instead of it. */
@@ -247,5 +249,6 @@ function isContent(piece: unknown): piece is ToolContent {
 }
 
 function asText(piece: unknown): string {
-  return typeof piece === 'string' ? piece : JSON.stringify(piece)
+  if (typeof piece === 'string') return piece
+  return JSON.stringify(piece)
 }

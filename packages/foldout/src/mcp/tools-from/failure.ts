@@ -28,14 +28,15 @@ export function callFailure(error: unknown, call: FailedCall): CallResult {
   const result = createErrorResult(failureText(error, call))
   if (isNotConnected(error) && !call.hasBegun && !call.isOverdue) return { ...result, [UNSENT]: true }
   const refusal = call.isCutOff || call.isOverdue || !call.isPassedOn ? undefined : readRefusal(error)
-  return refusal ? { ...result, [REFUSAL]: refusal } : result
+  if (refusal) return { ...result, [REFUSAL]: refusal }
+  return result
 }
 
 /** Returns the error that a server answered with, if any. */
 function readRefusal(error: unknown): Refusal | undefined {
   const { code, data } = errorFields(error)
   if (typeof code !== 'number' || isTimeout(code, data)) return undefined
-  return { code, message: withoutPrefix(getErrorMessage(error)), ...(data === undefined ? {} : { data }) }
+  return { code, message: withoutPrefix(getErrorMessage(error)), ...(data !== undefined && { data }) }
 }
 
 function failureText(error: unknown, call: FailedCall): string {
@@ -62,7 +63,8 @@ function isNotConnected(error: unknown): boolean {
 }
 
 function errorFields(error: unknown): { readonly code?: unknown; readonly data?: unknown } {
-  return typeof error === 'object' && error !== null ? error : {}
+  if (typeof error === 'object' && error !== null) return error
+  return {}
 }
 
 /** Servers use the number of a timeout for other errors too. */
@@ -88,7 +90,6 @@ function describeData(data: unknown): string {
 /** `fetch` itself only says that it failed. */
 function getReason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message !== ''
-    ? ` (${cutWithCount(cause.message, ERROR_DATA_CHARACTERS)})`
-    : ''
+  if (cause instanceof Error && cause.message !== '') return ` (${cutWithCount(cause.message, ERROR_DATA_CHARACTERS)})`
+  return ''
 }

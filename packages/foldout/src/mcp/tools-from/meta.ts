@@ -22,5 +22,6 @@ export function passMeta(
     kept.push([CLIENT_CAPABILITIES, peer.capabilities])
     if (peer.logLevel !== undefined) kept.push([LOG_LEVEL, peer.logLevel])
   }
-  return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
+  if (kept.length > 0) return { _meta: Object.fromEntries(kept) }
+  return {}
 }

@@ -64,7 +64,8 @@ function withPageId(method: unknown, params: Readonly<Record<string, unknown>>):
 function toSentence(message: string): string {
   const [line = ''] = message.split('\n', 1)
   const text = shorten(line, MAX_SENTENCE).replace(/[\s:[{]+$/, '')
-  return /[.!?…]$/.test(text) ? text : `${text}.`
+  if (/[.!?…]$/.test(text)) return text
+  return `${text}.`
 }
 
 type Question = Readonly<Record<string, unknown>> & { readonly resultType: 'input_required' }

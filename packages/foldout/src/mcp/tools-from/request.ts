@@ -54,7 +54,8 @@ export async function requestFromMcp(
   try {
     const ask = peer ? peer.ask : session.ask
     const result = await answerQuestions(await sendOnce(input), ask, signal, sendOnce)
-    return isPlainObject(result) ? result : {}
+    if (isPlainObject(result)) return result
+    return {}
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.code !== 'CONNECTION_CLOSED') throw error
     throw new ProtocolError('CONNECTION_CLOSED', 'The connection to the server was lost during the request.')

@@ -30,7 +30,8 @@ export function chooseTask(
   if (session.era === 'modern' || !hasTasks(session) || (support !== 'required' && support !== 'optional'))
     return undefined
   if (wanted) return { params: wanted, isOurs: false }
-  return support === 'required' ? { params: {}, isOurs: true } : undefined
+  if (support === 'required') return { params: {}, isOurs: true }
+  return undefined
 }
 
 /** Whether a legacy server runs tools as tasks. */
@@ -107,7 +108,8 @@ async function followLegacy(first: JsonObject, askServer: AskServer, { signal }:
 function withoutTask({ _meta: meta, ...result }: JsonObject): JsonObject {
   if (!isPlainObject(meta)) return result
   const { [RELATED_TASK]: _, ...others } = meta
-  return Object.keys(others).length > 0 ? { ...result, _meta: others } : result
+  if (Object.keys(others).length > 0) return { ...result, _meta: others }
+  return result
 }
 
 /** A modern server returns everything with the state of the task. */
@@ -148,8 +150,8 @@ function toCanceledError(reason: unknown): Error {
 function toError(error: unknown): Error {
   const { code, message, data } = asObject(error)
   return Object.assign(new Error(typeof message === 'string' ? message : 'The task failed.'), {
-    ...(typeof code === 'number' ? { code } : {}),
-    ...(data === undefined ? {} : { data }),
+    ...(typeof code === 'number' && { code }),
+    ...(data !== undefined && { data }),
   })
 }
 

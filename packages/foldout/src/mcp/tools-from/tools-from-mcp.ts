@@ -79,7 +79,7 @@ export async function toolsFromMcp(
   const upstream: Upstream = { session, server, timeoutMs, maxCallMs, maxErrorCharacters }
   const list = async (): Promise<Listed> => {
     const listMs = Math.min(timeoutMs, LIST_TIMEOUT_MS)
-    const request = { timeoutMs: listMs, maxTools, maxBytes: MAX_TOOLS_BYTES, ...(signal ? { signal } : {}) }
+    const request = { timeoutMs: listMs, maxTools, maxBytes: MAX_TOOLS_BYTES, ...(signal && { signal }) }
     const { definitions, ttlMs, cut } = await listTools(session, server, request)
     if (cut === 'tools') warn(options, tooMany(server, maxTools))
     if (cut === 'bytes') warn(options, tooLarge(server, definitions.length))
@@ -88,7 +88,8 @@ export async function toolsFromMcp(
     return { tools, ttlMs, fingerprint: JSON.stringify(shallow) }
   }
   const { onChange } = options
-  return onChange ? listAndWatch(session, list, { ...options, onChange }) : (await list()).tools
+  if (onChange) return listAndWatch(session, list, { ...options, onChange })
+  return (await list()).tools
 }
 
 function tooMany(server: string, maxTools: number): FoldoutError {

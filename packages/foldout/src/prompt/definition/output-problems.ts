@@ -160,7 +160,8 @@ export function findProblems(checked: CheckedValue): Problems {
 
 function getProblemKind(isMissing: boolean, isExtra: boolean): ProblemKind {
   if (isMissing) return 'missing-field'
-  return isExtra ? 'extra-field' : 'invalid-value'
+  if (isExtra) return 'extra-field'
+  return 'invalid-value'
 }
 
 /** Locates an issue: follows its path as far as the value reaches. */

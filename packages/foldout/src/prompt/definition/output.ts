@@ -182,7 +182,8 @@ function getContainer(shape: Shape): 'object' | 'array' {
 
 function getName(value: unknown): string {
   if (value === undefined) return 'undefined'
-  return typeof value === 'function' ? 'a function' : kindName(getKind(value))
+  if (typeof value === 'function') return 'a function'
+  return kindName(getKind(value))
 }
 
 interface Reading {

@@ -66,7 +66,8 @@ export function bindValues(
     },
     asGiven(slot) {
       const own = parsed.get(slot.index)
-      return own !== undefined && 'values' in own ? own.values : flat
+      if (own !== undefined && 'values' in own) return own.values
+      return flat
     },
   }
 }
@@ -118,5 +119,6 @@ function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
 function describeKnown(name: string, known: ReadonlySet<string>): string {
   if (known.size === 0) return 'This prompt takes no values.'
   const [near] = nearest(name, known, 1)
-  return near === undefined ? `This prompt takes: ${nameSome([...known], 10)}.` : `Did you mean '${near}'?`
+  if (near === undefined) return `This prompt takes: ${nameSome([...known], 10)}.`
+  return `Did you mean '${near}'?`
 }

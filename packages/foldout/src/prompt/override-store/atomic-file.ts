@@ -44,7 +44,8 @@ async function getMode(path: string): Promise<number | undefined> {
   try {
     const found = await lstat(path)
     // A link is replaced with a file, wherever it pointed.
-    return found.isFile() ? found.mode & 0o777 : undefined
+    if (found.isFile()) return found.mode & 0o777
+    return undefined
   } catch (error) {
     if (getCode(error) === 'ENOENT') return undefined
     throw error

@@ -93,11 +93,13 @@ function fresh<Override extends { readonly hash: string }>(
   old: Override | undefined,
   edit: Override,
 ): Override | undefined {
-  return old?.hash === edit.hash ? old : undefined
+  if (old?.hash === edit.hash) return old
+  return undefined
 }
 
 function describeNothing(override: object, wanted: string): string | undefined {
-  return Object.keys(override).length > 1 ? undefined : `there is nothing to write; give ${wanted}`
+  if (Object.keys(override).length > 1) return undefined
+  return `there is nothing to write; give ${wanted}`
 }
 
 function refuse(fault: string | undefined, details: { readonly path?: string } = {}): void {

@@ -47,7 +47,8 @@ export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
 /** A template without a string form is left out, but its hash is kept, so a new text can be added. */
 function text(key: 'body' | 'summary', template: Template | undefined): { body?: string; summary?: string } {
   const source = template && toTemplateSource(template)
-  return source === undefined ? {} : { [key]: source }
+  if (source === undefined) return {}
+  return { [key]: source }
 }
 
 /**

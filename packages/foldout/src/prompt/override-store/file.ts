@@ -65,10 +65,15 @@ function sortByRank<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly 
 /** Describes the fault of a value as a clause that begins with its location, or returns `undefined` if it is valid. */
 type Check = (value: unknown, at: string) => string | undefined
 
-const isText: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} ${is(value)}; use a string`)
+const isText: Check = (value, at) => {
+  if (typeof value === 'string') return undefined
+  return `${at} ${is(value)}; use a string`
+}
 
-const isHash: Check = (value, at) =>
-  typeof value === 'string' ? undefined : `${at} ${is(value)}; use the hash in the prompt's descriptor`
+const isHash: Check = (value, at) => {
+  if (typeof value === 'string') return undefined
+  return `${at} ${is(value)}; use the hash in the prompt's descriptor`
+}
 
 const isTemplate: Check = (value, at) => {
   const fault = isText(value, at)
@@ -83,11 +88,17 @@ const isTemplate: Check = (value, at) => {
 
 function isOneOf(...choices: readonly (string | number)[]): Check {
   const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ')
-  return (value, at) => (choices.some((choice) => choice === value) ? undefined : `${at} ${is(value)}; use ${wanted}`)
+  return (value, at) => {
+    if (choices.some((choice) => choice === value)) return undefined
+    return `${at} ${is(value)}; use ${wanted}`
+  }
 }
 
 function optional(check: Check): Check {
-  return (value, at) => (value === undefined ? undefined : check(value, at))
+  return (value, at) => {
+    if (value === undefined) return undefined
+    return check(value, at)
+  }
 }
 
 function isRecordOf(check: Check): Check {
@@ -125,10 +136,10 @@ export const toolCheck = isObjectOf({
 function fileCheck({ ns, key, tag }: OverridePlace): Check {
   const asPlaced =
     (expected: string): Check =>
-    (value, at) =>
-      value === expected
-        ? undefined
-        : `${at} ${is(value)}; use ${JSON.stringify(expected)}, to match the location of the file`
+    (value, at) => {
+      if (value === expected) return undefined
+      return `${at} ${is(value)}; use ${JSON.stringify(expected)}, to match the location of the file`
+    }
   return isObjectOf({
     version: isOneOf(VERSION),
     ns: asPlaced(ns),
@@ -150,11 +161,13 @@ function firstFault<Item>(items: readonly Item[], check: (item: Item) => string 
 /** Formats a location: `sections.context`, or `sections["context.details"]` if the name is not a plain word. */
 function inside(at: string, name: string): string {
   if (at === '') return name
-  return /^[\w-]+$/.test(name) ? `${at}.${name}` : `${at}[${JSON.stringify(name)}]`
+  if (/^[\w-]+$/.test(name)) return `${at}.${name}`
+  return `${at}[${JSON.stringify(name)}]`
 }
 
 function is(value: unknown): string {
   if (value === undefined) return 'is missing'
   if (Array.isArray(value)) return 'is a list'
-  return isPlainObject(value) ? 'is an object' : `is ${JSON.stringify(value)}`
+  if (isPlainObject(value)) return 'is an object'
+  return `is ${JSON.stringify(value)}`
 }

@@ -289,7 +289,8 @@ function applicable(prompt: AnyPrompt, entries: OverrideEntries, place: Override
     for (const [path, override] of sections) refuseMissingSummary(prompt, path, override)
     const tools = [...entries.tools].flatMap(([name, override]) => {
       const tool = applied.tools.get(name)
-      return tool ? [[name, withKnownFields(tool.inputSchema, override)] as const] : []
+      if (tool) return [[name, withKnownFields(tool.inputSchema, override)] as const]
+      return []
     })
     return deepFreeze({
       overrides: { sections: Object.fromEntries(sections), tools: Object.fromEntries(tools) },

@@ -32,7 +32,8 @@ export class RenderedNode {
     this.number = slot.number
     this.visibility = visibility
     this.text = text
-    this.tools = visibility === 'full' ? tools : NO_TOOLS
+    if (visibility === 'full') this.tools = tools
+    else this.tools = NO_TOOLS
     this.#slot = slot
     this.#counter = counter
     Object.freeze(this)
@@ -58,7 +59,8 @@ export class ListedNode extends RenderedNode {
 
   override standalone(depth: number): string {
     // Only headings are numbered.
-    return this.text.startsWith('#') ? super.standalone(depth) : this.text
+    if (this.text.startsWith('#')) return super.standalone(depth)
+    return this.text
   }
 }
 

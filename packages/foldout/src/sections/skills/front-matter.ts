@@ -9,7 +9,8 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)(
 /** Splits a Markdown file into its front matter and the rest; undefined if it has no front matter. */
 export function splitFrontMatter(text: string): { readonly front: string; readonly body: string } | undefined {
   const [, front, body = ''] = FRONT_MATTER.exec(text) ?? []
-  return front === undefined ? undefined : { front, body }
+  if (front === undefined) return undefined
+  return { front, body }
 }
 
 export interface FrontMatter {
@@ -52,7 +53,8 @@ function readFields({ isMap, isNode, isScalar, parseDocument, visit }: Yaml, fro
       // Each alias is looked for in the whole document, and a few can stand for an enormous value.
       let hasAlias = false
       visit(value, { Alias: () => ((hasAlias = true), visit.BREAK) })
-      json = hasAlias ? undefined : readValue(() => value.toJS(document))
+      if (hasAlias) json = undefined
+      else json = readValue(() => value.toJS(document))
     }
     if (json === undefined)
       warn(`The field '${shorten(name)}' is left out: it is nested too deep, or has YAML aliases.`)
@@ -65,7 +67,8 @@ function readFields({ isMap, isNode, isScalar, parseDocument, visit }: Yaml, fro
 function readValue(read: () => unknown): Json | undefined {
   try {
     const json = toJson(read())
-    return json === undefined || notJson(json) !== undefined ? undefined : json
+    if (json === undefined || notJson(json) !== undefined) return undefined
+    return json
   } catch {
     return undefined
   }

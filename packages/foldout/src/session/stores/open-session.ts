@@ -103,7 +103,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   }
 
   const { session, replay, replayRestore } = createJournaledSession(
-    { slices, ...(listing.snapshot ? { snapshot: listing.snapshot } : {}) },
+    { slices, ...(listing.snapshot && { snapshot: listing.snapshot }) },
     {
       check: checkEvent,
       // A copy, because the dispatching code may change the payload before it is written.

@@ -138,7 +138,8 @@ class JournaledCopy implements SharedSession {
     if (this.#sequence === 0) return false
     const stored = await this.#store.load(this.#id)
     this.#isGone = !stored
-    return stored ? this.take(stored) : false
+    if (stored) return this.take(stored)
+    return false
   }
 
   async #write(): Promise<void> {
@@ -173,7 +174,8 @@ class JournaledCopy implements SharedSession {
 
 /** Completes a snapshot: slices that the stored snapshot lacks get their initial state. */
 function fillSnapshot(initial: Snapshot, stored: Snapshot | undefined): Snapshot {
-  return stored ? { ...stored, slices: { ...initial.slices, ...stored.slices } } : initial
+  if (stored) return { ...stored, slices: { ...initial.slices, ...stored.slices } }
+  return initial
 }
 
 function countBytes(events: readonly StoredEvent[]): number {

@@ -83,7 +83,10 @@ function createChatSpans(
   }
   return {
     isOpen: () => span !== undefined,
-    getSeconds: () => (span ? measure() : seconds),
+    getSeconds: () => {
+      if (span) return measure()
+      return seconds
+    },
     tells(event) {
       if (event.type === 'request/sent') {
         span?.end()
@@ -98,7 +101,7 @@ function createChatSpans(
       } else if (event.type === 'reply/received') {
         span?.setAttributes({
           ...getUsageAttributes(event.usage),
-          ...(captureContent ? { 'gen_ai.output.messages': formatOutputMessages(event.message) } : {}),
+          ...(captureContent && { 'gen_ai.output.messages': formatOutputMessages(event.message) }),
         })
         close()
       }
@@ -226,7 +229,7 @@ function getDisclosureAttributes({ disclosure }: ToolInvoked): Attributes {
 
 function getCallContent(call: ToolCall | undefined, invoked: ToolInvoked): Attributes {
   return {
-    ...(call ? { 'gen_ai.tool.call.arguments': call.malformed ?? JSON.stringify(call.arguments) ?? '' } : {}),
+    ...(call && { 'gen_ai.tool.call.arguments': call.malformed ?? JSON.stringify(call.arguments) ?? '' }),
     'gen_ai.tool.call.result': invoked.message,
   }
 }

@@ -110,7 +110,8 @@ export function createStepAdapter(run: FollowedRun): StepAdapter {
     if (kept) {
       await kept.say(says, evaluation)
       kept.replied(afterMs)
-      heard = typeof hears === 'string' ? hears : kept.write(hears)
+      if (typeof hears === 'string') heard = hears
+      else heard = kept.write(hears)
       return true
     }
     transcript.addPart({ text: `said in step ${taken}`, tokens: says })
@@ -214,7 +215,8 @@ function createSimulatedModel(run: FollowedRun, context: ModelContext): Simulate
       const missing = needs.flatMap(({ call: number, tokens }): readonly ToolCall['arguments'][] => {
         const found = kept.find(number, evaluation)
         if (!found) throw createStepError(step, `There was no call ${number} before it.`)
-        return found.isWhole ? [] : [getMiddle(found, tokens)]
+        if (found.isWhole) return []
+        return [getMiddle(found, tokens)]
       })
       if (missing.length === 0) return true
       return call(
@@ -270,5 +272,6 @@ function getOpeningCalls(
   { disclosure, view }: RenderedPrompt,
 ): readonly OpeningCall[] | undefined {
   const calls = disclosure.getCalls?.(view, keys) ?? []
-  return calls.length > 0 && calls.every(({ name }) => offered.has(name)) ? calls : undefined
+  if (calls.length > 0 && calls.every(({ name }) => offered.has(name))) return calls
+  return undefined
 }

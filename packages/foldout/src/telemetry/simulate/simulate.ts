@@ -241,8 +241,8 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
         if (event.type === 'results/folded') folds.push(event)
         if (event.type === 'result/read') readBacks++
       },
-      ...(options.open === undefined ? {} : { open: options.open }),
-      ...(input === undefined ? {} : { input }),
+      ...(options.open !== undefined && { open: options.open }),
+      ...(input !== undefined && { input }),
       ...rendering,
     })
     input = adapter.takeHeard()
@@ -280,7 +280,8 @@ const BUSY = 1e9
 /** What decides where sections are opened ahead: a warm start is a busy prompt. */
 export function getTraffic({ cacheStart = 'cold' }: CacheOptions): number {
   if (typeof cacheStart === 'object') return cacheStart.perHour
-  return cacheStart === 'warm' ? BUSY : 0
+  if (cacheStart === 'warm') return BUSY
+  return 0
 }
 
 /** The options of the run that make it fold; undefined if it never does. */
@@ -291,7 +292,7 @@ function getFolding(
   if (refold === undefined && contextWindow === undefined) return undefined
   return {
     refold: refold !== false && { cache: { read, write, ttlMs }, ...refold },
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(contextWindow !== undefined && { contextWindow }),
   }
 }
 
@@ -305,7 +306,8 @@ function describeFolding(folding: ReturnType<typeof getFolding>): readonly strin
 const NO_CHARGE: Charge = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: 0 }
 
 function describeCounter({ name, exact }: TokenCounter): string {
-  return exact ? `Tokens are counted exactly (${name}).` : `Tokens are estimated (${name}).`
+  if (exact) return `Tokens are counted exactly (${name}).`
+  return `Tokens are estimated (${name}).`
 }
 
 function checkSteps({ steps }: SimulatedRun): void {

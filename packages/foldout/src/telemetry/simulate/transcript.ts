@@ -59,7 +59,8 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
       entries = entries.flatMap((entry): readonly Entry[] => {
         if (entry.type !== 'tools') return [entry]
         const tools = entry.tools.filter(({ name }) => !listed.has(name))
-        return tools.length > 0 ? [{ type: 'tools', tools }] : []
+        if (tools.length > 0) return [{ type: 'tools', tools }]
+        return []
       })
     },
     setMessages({ messages, addedTools }) {
@@ -67,7 +68,8 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
       entries = messages.flatMap((message): readonly Entry[] => {
         if (message.role !== 'tools') return [toEntry(message)]
         const tools = message.names.flatMap((name) => (listed.has(name) ? [] : (addedTools.get(name) ?? [])))
-        return tools.length > 0 ? [{ type: 'tools', tools }] : []
+        if (tools.length > 0) return [{ type: 'tools', tools }]
+        return []
       })
     },
     wait(ms) {
@@ -81,7 +83,8 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
         system: { text: system, tokens: counter.count(system) },
         messages: entries.flatMap((entry) => {
           if (entry.type === 'message') return [entry.part]
-          return isListed ? [] : entry.tools.map(toToolPart)
+          if (isListed) return []
+          return entry.tools.map(toToolPart)
         }),
         outputTokens,
         afterMs: waited,
@@ -92,7 +95,7 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
       entries.push(toEntry(message))
     },
     addPart(part, shows) {
-      entries.push({ type: 'message', part, ...(shows === undefined ? {} : { shows }) })
+      entries.push({ type: 'message', part, ...(shows !== undefined && { shows }) })
     },
     addTools(tools) {
       const known = new Set(

@@ -8,7 +8,8 @@ export function withOpenings(run: SimulatedRun): SimulatedRun {
   const steps = run.steps.flatMap((step): SimulationStep[] => {
     if (!('calls' in step)) return [step]
     const opens = [...new Set(step.calls.flatMap(({ name }) => owners.get(name) ?? []))]
-    return opens.length === 0 ? [step] : [{ opens }, step]
+    if (opens.length === 0) return [step]
+    return [{ opens }, step]
   })
   return { ...run, steps }
 }

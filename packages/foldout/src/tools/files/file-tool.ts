@@ -32,7 +32,8 @@ export function defineFileTool<Input>(options: FileToolOptions<Input>): AnyTool 
 
 /** Lists show folders with a trailing `/`, and models repeat it, so it is accepted where a folder is allowed. */
 export function withoutLastSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  if (path.length > 1 && path.endsWith('/')) return path.slice(0, -1)
+  return path
 }
 
 /** Splits a text into lines. A line break at the end does not start another line. */

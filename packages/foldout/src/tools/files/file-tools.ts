@@ -36,9 +36,8 @@ export interface FileToolsOptions {
  * ```
  */
 export function fileTools(options: FileToolsOptions = {}): readonly AnyTool[] {
-  return options.readOnly
-    ? [listTool, readTool, globTool, grepTool]
-    : [listTool, readTool, writeTool, editTool, globTool, grepTool, removeTool]
+  if (options.readOnly) return [listTool, readTool, globTool, grepTool]
+  return [listTool, readTool, writeTool, editTool, globTool, grepTool, removeTool]
 }
 
 const listTool = defineFileTool<{ readonly path?: string }>({
@@ -52,13 +51,10 @@ const listTool = defineFileTool<{ readonly path?: string }>({
     const folder = normalizePath(withoutLastSlash(path))
     const entries = await files.list(folder)
     if (entries.length === 0) return ok(`${folder === '' ? 'The root' : `'${showPath(folder)}'`} is empty.`, entries)
-    const lines = entries
-      .slice(0, MAX_LISTED_ENTRIES)
-      .map((entry) =>
-        entry.kind === 'folder'
-          ? `${showPath(entry.path)}/`
-          : `${showPath(entry.path)} (${formatCount(entry.size, 'byte')})`,
-      )
+    const lines = entries.slice(0, MAX_LISTED_ENTRIES).map((entry) => {
+      if (entry.kind === 'folder') return `${showPath(entry.path)}/`
+      return `${showPath(entry.path)} (${formatCount(entry.size, 'byte')})`
+    })
     if (entries.length > MAX_LISTED_ENTRIES)
       lines.push('', `(The first ${MAX_LISTED_ENTRIES} of ${entries.length}. Use glob to find the others by name.)`)
     return ok(lines.join('\n'), entries)

@@ -207,7 +207,8 @@ const NOTHING: Walk = { files: [], isCut: false }
 async function findFiles(files: Filesystem, path: string, signal: AbortSignal): Promise<Walk> {
   const entry = await files.stat(path)
   if (!entry) throw notFound(path)
-  return entry.kind === 'file' ? { files: [entry], isCut: false } : walkFiles(files, path, signal)
+  if (entry.kind === 'file') return { files: [entry], isCut: false }
+  return walkFiles(files, path, signal)
 }
 
 async function walkFiles(files: Filesystem, folder: string, signal: AbortSignal): Promise<Walk> {
@@ -241,14 +242,14 @@ async function unlessRefused<Value>(reading: Promise<Value>): Promise<Value | un
 }
 
 function describeUnusable(pattern: string): string {
-  return pattern === ''
-    ? "The pattern is empty. Use one such as '**/*.ts'."
-    : `'${cutText(pattern, 100)}' cannot be used as a pattern. Use '*', '?', '**', '{a,b}' and '[a-z]'.`
+  if (pattern === '') return "The pattern is empty. Use one such as '**/*.ts'."
+  return `'${cutText(pattern, 100)}' cannot be used as a pattern. Use '*', '?', '**', '{a,b}' and '[a-z]'.`
 }
 
 function inEveryFolder(pattern: string): string {
   if (pattern === '' || pattern.includes('/')) return pattern
-  return pattern.startsWith('!') ? `!**/${pattern.slice(1)}` : `**/${pattern}`
+  if (pattern.startsWith('!')) return `!**/${pattern.slice(1)}`
+  return `**/${pattern}`
 }
 
 /** The fixed folders at the start of a pattern. All matches are below them. */
@@ -270,5 +271,8 @@ function createTimeSlices(signal: AbortSignal): () => Promise<void> | undefined 
     end = performance.now() + TIME_SLICE_MS
   }
   // Returns `undefined` if the slice is not over: awaiting a promise costs more than most steps of work.
-  return () => (performance.now() < end ? undefined : pause())
+  return () => {
+    if (performance.now() < end) return undefined
+    return pause()
+  }
 }

@@ -25,7 +25,8 @@ export const awaitServers: RequestStage = async (request, next) => {
     ...(starting.length > 0 ? [describeStarting(starting)] : []),
     ...(failed.length > 0 ? [describeFailed(failed)] : []),
   ]
-  return notes.length === 0 ? result : addNotes(result, notes)
+  if (notes.length === 0) return result
+  return addNotes(result, notes)
 }
 
 function createHeldResult(tool: string): CallResult {

@@ -36,7 +36,8 @@ function readArguments(given: unknown): JsonObject {
   if (typeof given !== 'string') return isObject(given) ? given : {}
   try {
     const parsed: unknown = JSON.parse(given)
-    return isObject(parsed) ? parsed : {}
+    if (isObject(parsed)) return parsed
+    return {}
   } catch {
     return {}
   }

@@ -76,5 +76,6 @@ export function readSearch(request: Request): string | undefined {
   const query = isMeta && isObject(args) && !findTarget(request) ? args['query'] : undefined
   // Models also write a list of words.
   const words = [query].flat().filter((word) => typeof word === 'string')
-  return words.length > 0 ? words.join(' ') : undefined
+  if (words.length > 0) return words.join(' ')
+  return undefined
 }

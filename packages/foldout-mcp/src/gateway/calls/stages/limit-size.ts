@@ -2,8 +2,10 @@ import type { CallResult } from 'foldout/catalog'
 import { countBytes, fail, type Call, type Next, type Stage } from '../call/call.ts'
 
 /** Refuses a result that is larger than the configuration allows. */
-export const limitSize: Stage = (call, next) =>
-  call.tool.limits.maxResultBytes === Infinity ? next(call) : measure(call, next)
+export const limitSize: Stage = (call, next) => {
+  if (call.tool.limits.maxResultBytes === Infinity) return next(call)
+  return measure(call, next)
+}
 
 async function measure(call: Call, next: Next): Promise<CallResult> {
   const { definition, limits } = call.tool

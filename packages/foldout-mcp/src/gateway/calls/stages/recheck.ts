@@ -26,7 +26,8 @@ function decideAgain({ scope, who, facts, record }: Call, { annotations }: ToolD
   if (now.action === 'allow') return undefined
   const why = explainChange(record.decision, now)
   record.decision = now
-  record.refusal = now.action === 'deny' ? 'denied' : 'not approved'
+  if (now.action === 'deny') record.refusal = 'denied'
+  else record.refusal = 'not approved'
   return why
 }
 

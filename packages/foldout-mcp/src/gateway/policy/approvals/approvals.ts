@@ -88,7 +88,8 @@ class CallApprovals implements Approvals {
     const inner = { state: typeof given === 'string' ? given : undefined }
     if ((inner.state?.length ?? 0) > MAX_ROUND_CHARACTERS) return BUSY
     const requestState = await this.#store.beginRound({ binding, inner }, identifyAsker(context))
-    return requestState === undefined ? BUSY : { ...result, requestState }
+    if (requestState === undefined) return BUSY
+    return { ...result, requestState }
   }
 
   /** Takes a state of ours, which counts once. Any other state belongs to the server. */

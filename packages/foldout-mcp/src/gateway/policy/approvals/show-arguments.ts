@@ -68,7 +68,8 @@ class Formatter {
     const { items: most } = this.#cut
     const shown = items.slice(0, most).map((item) => this.format(item, indent))
     const left = items.length - shown.length
-    return left === 0 ? shown : [...shown, `… (${left} more items are not shown)`]
+    if (left === 0) return shown
+    return [...shown, `… (${left} more items are not shown)`]
   }
 
   #formatText(text: string): string {

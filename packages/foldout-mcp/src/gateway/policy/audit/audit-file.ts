@@ -144,7 +144,8 @@ async function readLast(
 function parseLine(line: string): AuditEntry | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) && typeof value['at'] === 'string' ? (value as unknown as AuditEntry) : undefined
+    if (isObject(value) && typeof value['at'] === 'string') return value as unknown as AuditEntry
+    return undefined
   } catch {
     return undefined
   }

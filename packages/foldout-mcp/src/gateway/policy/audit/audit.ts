@@ -126,7 +126,8 @@ function toEntry({ arguments: args, client, ...call }: AuditedCall, redactor: Re
     ...call,
     arguments: redactor.redactJson(new Cutter(redactor).cut(args)).value,
   }
-  return JSON.stringify(entry).length <= MAX_AUDIT_ARGUMENTS ? entry : { ...entry, arguments: undefined }
+  if (JSON.stringify(entry).length <= MAX_AUDIT_ARGUMENTS) return entry
+  return { ...entry, arguments: undefined }
 }
 
 const MAX_CUT_DEPTH = 32
@@ -143,7 +144,8 @@ class Cutter {
   /** Undefined if it is too large. */
   cut(value: unknown): unknown {
     const cut = this.#cut(value, 0)
-    return this.#left < 0 ? undefined : cut
+    if (this.#left < 0) return undefined
+    return cut
   }
 
   #cut(value: unknown, depth: number): unknown {

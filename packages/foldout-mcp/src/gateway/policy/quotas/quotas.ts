@@ -93,12 +93,14 @@ function toBucket({ definition, subjects }: Quota, who: Who, tool: ToolFacts): B
 
 function describeQuota({ definition: { calls, per }, subjects }: Quota): string {
   const count = `${calls.toLocaleString('en')} ${calls === 1 ? 'call' : 'calls'} per ${per}`
-  return subjects.length === 0 ? count : `${count} for each ${subjects.join(' and ')}`
+  if (subjects.length === 0) return count
+  return `${count} for each ${subjects.join(' and ')}`
 }
 
 function formatWait(waitMs: number): string {
   const seconds = Math.max(1, Math.ceil(Math.round(waitMs) / 1_000))
   if (seconds < 120) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
   const minutes = Math.ceil(seconds / 60)
-  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`
+  if (minutes < 120) return `${minutes} minutes`
+  return `${Math.ceil(minutes / 60)} hours`
 }

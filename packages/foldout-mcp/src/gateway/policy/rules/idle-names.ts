@@ -49,7 +49,8 @@ function findInPatterns(config: GatewayConfig, server: KnownServer): readonly Id
   return exact.flatMap(({ where, pattern }) => {
     const tool = pattern.slice(name.length + 1)
     const message = `${where} names the tool '${pattern}'. ${describeMissing(name, tool)}`
-    return known.has(tool) ? [] : [{ setting: `${where} ${pattern}`, message }]
+    if (known.has(tool)) return []
+    return [{ setting: `${where} ${pattern}`, message }]
   })
 }
 

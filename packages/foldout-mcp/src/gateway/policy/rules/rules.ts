@@ -79,7 +79,8 @@ export function createRules(definitions: readonly RuleDefinition[]): Rules {
     decideForAll(tool) {
       const first = rules.find((rule) => rule.fitsTool(tool))
       if (!first) return ALLOWED
-      return first.isPersonal ? undefined : first.decision
+      if (first.isPersonal) return undefined
+      return first.decision
     },
     deniesServer(who, preset, server) {
       const first = rules.find((rule) => rule.fitsServer(preset, server) && (!rule.isPersonal || rule.fitsWho(who)))
@@ -150,7 +151,8 @@ function compilePatterns(
 }
 
 export function toList<Item>(given: Item | readonly Item[]): readonly Item[] {
-  return Array.isArray(given) ? (given as readonly Item[]) : [given as Item]
+  if (Array.isArray(given)) return given as readonly Item[]
+  return [given as Item]
 }
 
 /** Finds names in rules that do not exist: a rule with a typo protects nothing. */

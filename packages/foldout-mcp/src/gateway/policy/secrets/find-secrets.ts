@@ -81,7 +81,8 @@ function listTexts(server: ServerConfig): readonly string[] {
 function findUsed(text: string, variables: Variables): readonly string[] {
   return listVariables(text, variables).flatMap(({ name, value, isDefault }) => {
     const isKnown = MACHINE.has(name) || (isDefault && !SECRET_NAME.test(name))
-    return isKnown ? [] : findValues({ [name]: value })
+    if (isKnown) return []
+    return findValues({ [name]: value })
   })
 }
 
@@ -141,9 +142,8 @@ function findInUrl(text: string): readonly string[] {
 function findInPairs(text: string): readonly string[] {
   return text.split(/[\s;&,]/).flatMap((pair) => {
     const end = pair.indexOf('=')
-    return end !== -1 && SECRET_NAME.test(pair.slice(0, end))
-      ? [pair.slice(end + 1).replaceAll(/^["']|["']$/g, '')]
-      : []
+    if (end !== -1 && SECRET_NAME.test(pair.slice(0, end))) return [pair.slice(end + 1).replaceAll(/^["']|["']$/g, '')]
+    return []
   })
 }
 

@@ -24,7 +24,8 @@ export function createRedactor(secrets: Pick<Secrets, 'hide'>): Redactor {
   const hide = (text: string): string => {
     return secrets.hide(text).replaceAll(/[^\s"'`=:,;()<>[\]{}]+(?::\/\/[^\s"'`<>]+)?/g, (word) => {
       if (SECRET_VALUE.test(word)) return HIDDEN
-      return word.includes('://') ? hideInUrl(word) : word
+      if (word.includes('://')) return hideInUrl(word)
+      return word
     })
   }
 
@@ -64,5 +65,6 @@ export function createRedactor(secrets: Pick<Secrets, 'hide'>): Redactor {
 
 /** A number of tokens or a flag is not a secret, even if its name says "token" or "key". */
 function isWorthHiding(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : typeof value === 'object' && value !== null
+  if (typeof value === 'string') return value !== ''
+  return typeof value === 'object' && value !== null
 }

@@ -49,7 +49,8 @@ export function createSecrets(values: readonly string[] = []): Secrets {
   }
   const hide = (text: string): string => {
     const found = needles.find(text)
-    return found.length === 0 ? text : cutOut(text, found)
+    if (found.length === 0) return text
+    return cutOut(text, found)
   }
   const hideDeep = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string') return hide(value)
@@ -73,7 +74,8 @@ export function createSecrets(values: readonly string[] = []): Secrets {
     hideIn(value) {
       if (needles.size === 0) return value
       const isUntouched = isClean(value) && listMarks(value).every(([, item]) => isClean(item))
-      return isUntouched ? value : (hideDeep(value, 0) as typeof value)
+      if (isUntouched) return value
+      return hideDeep(value, 0) as typeof value
     },
   }
 }

@@ -108,5 +108,6 @@ function startWorker(): Worker {
 
 function describeFailure(error: Error): string {
   const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  return isMemory ? 'This takes too much memory. Ask for less.' : error.message
+  if (isMemory) return 'This takes too much memory. Ask for less.'
+  return error.message
 }

@@ -71,7 +71,8 @@ class UriDirectory {
     const foreign = toForeignUri(server.name, uri)
     if (this.#routes.has(foreign)) return foreign
     const found = this.find(uri)
-    return found && (found.server !== server || found.own !== uri) ? foreign : uri
+    if (found && (found.server !== server || found.own !== uri)) return foreign
+    return uri
   }
 
   #add(server: GatewayServer): void {
@@ -131,7 +132,8 @@ class UriDirectory {
 
   #findNaming(uri: string): GatewayServer | undefined {
     const name = this.#named.get(uri)
-    return name === undefined ? undefined : this.#servers.find((server) => server.name === name)
+    if (name === undefined) return undefined
+    return this.#servers.find((server) => server.name === name)
   }
 
   #findMatching(uri: string): GatewayServer | undefined {
@@ -145,7 +147,8 @@ class UriDirectory {
 export function getPage(meta: JsonObject | undefined): string | undefined {
   const ui = meta?.['ui']
   const page = isObject(ui) ? (ui['resourceUri'] ?? meta?.[OLD_PAGE]) : meta?.[OLD_PAGE]
-  return typeof page === 'string' ? page : undefined
+  if (typeof page === 'string') return page
+  return undefined
 }
 
 /** The metadata of a tool, with a different URI for its page. */
@@ -153,8 +156,8 @@ export function withPage(meta: JsonObject, page: string): JsonObject {
   const { ui } = meta
   return {
     ...meta,
-    ...(isObject(ui) && 'resourceUri' in ui ? { ui: { ...ui, resourceUri: page } } : {}),
-    ...(OLD_PAGE in meta ? { [OLD_PAGE]: page } : {}),
+    ...(isObject(ui) && 'resourceUri' in ui && { ui: { ...ui, resourceUri: page } }),
+    ...(OLD_PAGE in meta && { [OLD_PAGE]: page }),
   }
 }
 

@@ -125,7 +125,8 @@ interface FeatureParts extends ClientHooks {
 }
 
 function toRank(level: string | undefined): number {
-  return level === undefined ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level)
+  if (level === undefined) return LOG_LEVELS.length
+  return LOG_LEVELS.indexOf(level)
 }
 
 class ClientFeatures implements McpFeatures {
@@ -153,10 +154,10 @@ class ClientFeatures implements McpFeatures {
     const has = (capability: string): boolean =>
       servers.some(({ snapshot }) => !snapshot || capability in snapshot.capabilities)
     return {
-      ...(has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
-      ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
-      ...(has('completions') ? { completions: {} } : {}),
-      ...(has('logging') ? { logging: {} } : {}),
+      ...(has('resources') && { resources: { subscribe: true, listChanged: true } }),
+      ...(has('prompts') && { prompts: { listChanged: true } }),
+      ...(has('completions') && { completions: {} }),
+      ...(has('logging') && { logging: {} }),
       ...getTaskCapabilities(servers, this.#client.era),
     }
   }
@@ -211,9 +212,9 @@ class ClientFeatures implements McpFeatures {
     const client = this.#parts.toScoped(context.client)
     const watched = uris.flatMap((uri) => {
       const route = this.#findRoute(uri)
-      return route
-        ? [{ uri, started: ignore(this.#watch(uri, route, { client }), 'the client is told of no change') }]
-        : []
+      if (route)
+        return [{ uri, started: ignore(this.#watch(uri, route, { client }), 'the client is told of no change') }]
+      return []
     })
     return () => {
       for (const { uri, started } of watched)
@@ -267,7 +268,8 @@ class ClientFeatures implements McpFeatures {
     const found = this.#parts.getDirectory().findResource(uri)
     if (found) return found
     const [only, second] = this.#parts.getServers().filter(mayHaveResources)
-    return only && !second ? { server: only, own: uri } : undefined
+    if (only && !second) return { server: only, own: uri }
+    return undefined
   }
 
   #findResource(uri: unknown, { peer }: FeatureContext): Route {

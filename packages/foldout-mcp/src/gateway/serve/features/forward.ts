@@ -19,7 +19,7 @@ export async function forward(
   return server.request(name, dropUndefined(context), ({ session }, { peer, signal, onProgress }) =>
     requestFromMcp(session, method, params, {
       ...dropUndefined({ signal, peer, input: peer?.input }),
-      ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
+      ...(onProgress && { onProgress: (progress) => onProgress(progress as never) }),
     }),
   )
 }
@@ -27,9 +27,9 @@ export async function forward(
 /** For whom a server is used. */
 export function toUse({ client, peer, signal }: Partial<FeatureContext>): UseContext {
   return {
-    ...(client ? { client } : {}),
-    ...(signal ? { signal } : {}),
-    ...(peer ? { peer, ask: peer.ask } : {}),
+    ...(client && { client }),
+    ...(signal && { signal }),
+    ...(peer && { peer, ask: peer.ask }),
   }
 }
 
@@ -43,5 +43,5 @@ export function toPage(field: string, all: readonly Listed[], key: string, { cur
 }
 
 export function createError(code: number, message: string, data?: object): Error {
-  return Object.assign(new Error(message), { code, ...(data ? { data } : {}) })
+  return Object.assign(new Error(message), { code, ...(data && { data }) })
 }

@@ -25,7 +25,8 @@ export function renameInPrompt(result: JsonObject, rename: Rename): JsonObject {
     const { content } = message
     if (Array.isArray(content)) return renameInResult(message, rename)
     const seen = isObject(content) ? renameLink(content, rename) : content
-    return seen === content ? message : { ...message, content: seen }
+    if (seen === content) return message
+    return { ...message, content: seen }
   })
 }
 
@@ -43,14 +44,16 @@ function renameLink(piece: JsonObject, rename: Rename): JsonObject {
   const { resource } = piece
   if (piece['type'] !== 'resource' || !isObject(resource)) return piece
   const seen = renameUri(resource, rename)
-  return seen === resource ? piece : { ...piece, resource: seen }
+  if (seen === resource) return piece
+  return { ...piece, resource: seen }
 }
 
 function renameUri(piece: JsonObject, rename: Rename): JsonObject {
   const { uri } = piece
   if (typeof uri !== 'string') return piece
   const seen = rename(uri)
-  return seen === uri ? piece : { ...piece, uri: seen }
+  if (seen === uri) return piece
+  return { ...piece, uri: seen }
 }
 
 /** The same value with the items of a list replaced, or the value itself if none has changed. */
@@ -62,5 +65,6 @@ function replaceItems<Value extends object>(
   const items: unknown = (value as JsonObject)[field]
   if (!Array.isArray(items)) return value
   const replaced = items.map((item: unknown) => (isObject(item) ? replace(item) : item))
-  return replaced.every((item, i) => item === items[i]) ? value : { ...value, [field]: replaced }
+  if (replaced.every((item, i) => item === items[i])) return value
+  return { ...value, [field]: replaced }
 }

@@ -25,7 +25,8 @@ export function getTaskCapabilities(
     const extensions = snapshot?.capabilities['extensions']
     return isObject(extensions) && TASKS in extensions
   })
-  return hasTasks ? { extensions: { [TASKS]: {} } } : {}
+  if (hasTasks) return { extensions: { [TASKS]: {} } }
+  return {}
 }
 
 export const TASK_METHODS: readonly string[] = [
@@ -61,7 +62,8 @@ export async function answerTask(
   if (method === 'tasks/result') return fold(answer, found.server, context.client)
   // Modern servers return the result together with the state.
   const { result } = answer
-  return isObject(result) ? { ...answer, result: await fold(result, found.server, context.client) } : answer
+  if (isObject(result)) return { ...answer, result: await fold(result, found.server, context.client) }
+  return answer
 }
 
 function findTask(servers: readonly GatewayServer[], id: string, { client }: FeatureContext): Found | undefined {
@@ -89,7 +91,7 @@ async function listTasks(
   const tasks = page.flatMap(({ task }, i) => (states[i] ? [task.state] : []))
   const end = page.at(-1)
   const isMore = last + 1 + page.length < all.length
-  return { tasks, ...(isMore && end ? { nextCursor: end.task.id } : {}) }
+  return { tasks, ...(isMore && end && { nextCursor: end.task.id }) }
 }
 
 /** Says why there is no such task here. A task lives in a process that one gateway has started, so others cannot answer for it. */

@@ -63,8 +63,10 @@ interface AuditRow {
 
 function toRow(line: string): AuditRow {
   const { at, client, preset, tool, outcome } = JSON.parse(line) as AuditEntry
-  const cut = (text: string | undefined): string | undefined =>
-    text === undefined ? undefined : toText(text.slice(0, MAX_COLUMN))
+  const cut = (text: string | undefined): string | undefined => {
+    if (text === undefined) return undefined
+    return toText(text.slice(0, MAX_COLUMN))
+  }
   return {
     at,
     client: cut(client?.name),

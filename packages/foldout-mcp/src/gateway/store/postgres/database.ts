@@ -64,7 +64,7 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
   const shared = pool as unknown as PostgresPool
   try {
     const database = await openPostgres(
-      { pool: shared, retryMs: patienceMs ?? OPEN_PATIENCE_MS, ...(schema === undefined ? {} : { schema }) },
+      { pool: shared, retryMs: patienceMs ?? OPEN_PATIENCE_MS, ...(schema !== undefined && { schema }) },
       TABLES,
     )
     const watched = watchAvailability(database, patienceMs ?? DECISION_PATIENCE_MS, onProblem)
@@ -77,7 +77,8 @@ export async function openSharedDatabase(options: DatabaseOptions): Promise<Shar
     await ignore(pool.end(), 'the first error is the one to tell')
     const message = `The store cannot be used. ${(error as Error).message}`
     // Nothing is wrong with the command or the configuration if the database is only unreachable.
-    throw isPostgresAway(error) ? new Error(message, { cause: error }) : new UsageError(message)
+    if (isPostgresAway(error)) throw new Error(message, { cause: error })
+    throw new UsageError(message)
   }
 }
 

@@ -37,7 +37,8 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
     )
     const [row] = rows as readonly { readonly is_denied: boolean }[]
     if (!row) return 'too-many'
-    return row.is_denied ? 'denied' : 'waiting'
+    if (row.is_denied) return 'denied'
+    return 'waiting'
   }
   /** Replaces a waiting call with the user's decision. */
   async function decide(id: string, column: 'approved_at' | 'denied_at'): Promise<WaitingCall> {
@@ -67,7 +68,8 @@ export function createApprovalRows(database: SharedDatabase): ApprovalStore {
            WHERE known.expires_at <= now() OR known.used_by IS NOT NULL`,
           [call.binding, call.id, JSON.stringify(call), asker],
         )
-        return rowCount === 1 ? 'waiting' : await findAsked(call.binding)
+        if (rowCount === 1) return 'waiting'
+        return await findAsked(call.binding)
       } catch {
         // The store has reported that it is unreachable. The call is refused anyway.
         return 'not-noted'
@@ -115,7 +117,8 @@ function createRoundRows(database: SharedDatabase): Pick<ApprovalStore, 'beginRo
            ON CONFLICT (state) DO UPDATE SET round = excluded.round`,
           [state, JSON.stringify(round), asker],
         )
-        return rowCount === 1 ? state : undefined
+        if (rowCount === 1) return state
+        return undefined
       } catch {
         return undefined
       }

@@ -90,5 +90,6 @@ function toStatus({ name, host, pid, version, url, ...row }: GatewayRow): Gatewa
 
 function getState(isLocked: boolean, silentMs: number): GatewayStatus['state'] {
   if (!isLocked) return 'gone'
-  return silentMs > SILENT_MS ? 'silent' : 'alive'
+  if (silentMs > SILENT_MS) return 'silent'
+  return 'alive'
 }

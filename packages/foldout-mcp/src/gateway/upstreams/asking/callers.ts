@@ -126,9 +126,8 @@ export class Callers {
 
   #listOf(owner: string | undefined): readonly Caller[] {
     const running = this.list()
-    return owner === undefined
-      ? running
-      : running.filter(({ user }) => user === undefined || owner === `principal ${user}`)
+    if (owner === undefined) return running
+    return running.filter(({ user }) => user === undefined || owner === `principal ${user}`)
   }
 
   /** The users whose calls the server may be working on. */

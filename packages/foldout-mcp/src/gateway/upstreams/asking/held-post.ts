@@ -75,7 +75,8 @@ export function createHeldPost(openSessions: () => Promise<SessionStore>): HeldP
       try {
         const isTaken = await poll(store, id, TAKEN, { signal, withinMs: TAKEN_MS })
         const ended = isTaken && (await poll(store, id, ENDED, { signal, withinMs: HELD_MS }))
-        return ended ? (ended.event.payload as CallResult) : undefined
+        if (ended) return ended.event.payload as CallResult
+        return undefined
       } finally {
         await ignore(store.delete(id), 'the store removes what is old')
       }

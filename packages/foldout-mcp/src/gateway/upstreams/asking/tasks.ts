@@ -53,12 +53,14 @@ export class Tasks {
     const task = isModern ? result : result['task']
     if (!isObject(task) || typeof task['taskId'] !== 'string') return result
     const { id } = this.#add(task['taskId'], task, client, place)
-    return isModern ? { ...result, taskId: id } : { ...result, task: { ...task, taskId: id } }
+    if (isModern) return { ...result, taskId: id }
+    return { ...result, task: { ...task, taskId: id } }
   }
 
   find(id: string, client: CallClient): KnownTask | undefined {
     const task = this.#tasks.get(id)
-    return task?.owner === toOwner(client) ? task : undefined
+    if (task?.owner === toOwner(client)) return task
+    return undefined
   }
 
   list(client: CallClient): readonly KnownTask[] {
@@ -69,7 +71,7 @@ export class Tasks {
   /** Replaces the id in the server's description of a task with the client's. */
   translate(task: KnownTask, message: JsonObject): JsonObject {
     const { taskId, _meta: meta, status } = message
-    const translated = { ...message, ...(taskId === task.own ? { taskId: task.id } : {}) }
+    const translated = { ...message, ...(taskId === task.own && { taskId: task.id }) }
     if (typeof status === 'string') task.state = { ...task.state, ...translated }
     if (!isObject(meta) || !isObject(meta[RELATED])) return translated
     return { ...translated, _meta: { ...meta, [RELATED]: { ...meta[RELATED], taskId: task.id } } }
@@ -85,7 +87,8 @@ export class Tasks {
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const related = meta[RELATED]
     const task = isObject(related) ? this.findOwn(related['taskId'], place) : undefined
-    return task ? { params: this.translate(task, params), owner: task.owner } : { params }
+    if (task) return { params: this.translate(task, params), owner: task.owner }
+    return { params }
   }
 
   #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
@@ -112,7 +115,8 @@ export class Tasks {
 
 /** A principal keeps its tasks when it reconnects. */
 export function toOwner(client: CallClient | undefined): string {
-  return client?.principal === undefined ? `client ${client?.id}` : `principal ${client.principal}`
+  if (client?.principal === undefined) return `client ${client?.id}`
+  return `principal ${client.principal}`
 }
 
 /** The mark of the gateway that gave a task its id. */

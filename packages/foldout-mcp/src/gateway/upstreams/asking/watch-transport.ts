@@ -49,7 +49,8 @@ function hideInMessage(message: JsonObject, { hideIn }: Pick<Secrets, 'hideIn'>)
   const { error, result, method, params } = message
   if (error !== undefined) return { ...message, error: hideIn(error) }
   if (isObject(result)) return result['isError'] === true ? { ...message, result: hideIn(result) } : message
-  return params !== undefined && TOLD.has(method) ? { ...message, params: hideIn(params) } : message
+  if (params !== undefined && TOLD.has(method)) return { ...message, params: hideIn(params) }
+  return message
 }
 
 /**

@@ -46,7 +46,8 @@ function getRootMessage(error: Error): string {
   if (answer && answer.status >= 400) return describeAnswer(answer)
   const causes = listCauses(error)
   const message = causes.at(-1)?.message || error.message
-  return message === 'bad port' ? BLOCKED_PORT : (describeNetworkFailure(causes) ?? message)
+  if (message === 'bad port') return BLOCKED_PORT
+  return describeNetworkFailure(causes) ?? message
 }
 
 /** The error and its causes. */

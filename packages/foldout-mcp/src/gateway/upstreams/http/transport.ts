@@ -33,7 +33,8 @@ export function connectByHttp(server: FilledHttpServer, { signIns, isOpen, onLos
     onLost: (loss) => isOpen() && onLost(loss),
     ...(signIn && { fetch: signIn.fetch }),
   }
-  return kind === 'sse' ? createSseTransport(url, options) : createHttpTransport(url, options)
+  if (kind === 'sse') return createSseTransport(url, options)
+  return createHttpTransport(url, options)
 }
 
 /** Whether a result or an error says that the request has not reached the server. */

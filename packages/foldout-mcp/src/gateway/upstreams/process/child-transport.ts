@@ -303,7 +303,8 @@ function readMessages(line: Buffer): readonly JsonObject[] {
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))
     if (isMessage(value)) return [value]
-    return Array.isArray(value) && value.length <= MAX_BATCH ? value.filter(isMessage) : []
+    if (Array.isArray(value) && value.length <= MAX_BATCH) return value.filter(isMessage)
+    return []
   } catch {
     return []
   }

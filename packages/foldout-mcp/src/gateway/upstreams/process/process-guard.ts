@@ -83,7 +83,10 @@ export function createProcessGuard(): ProcessGuard {
     add: (pid) => tell('add', pid),
     drop: (pid) => tell('drop', pid),
     // An order is one line.
-    addFolder: (folder) => (folder.includes('\n') ? undefined : tell('folder', folder)),
+    addFolder: (folder) => {
+      if (folder.includes('\n')) return undefined
+      return tell('folder', folder)
+    },
   }
 }
 

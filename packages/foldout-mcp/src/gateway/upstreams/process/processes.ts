@@ -42,7 +42,8 @@ async function listMarked(mark: string): Promise<readonly number[]> {
       pids.map(async (pid) => {
         // The processes of other users cannot be read.
         const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-        return environment.split('\0').includes(mark) ? [Number(pid)] : []
+        if (environment.split('\0').includes(mark)) return [Number(pid)]
+        return []
       }),
     )
     return found.flat()
@@ -77,6 +78,7 @@ async function listProcesses(): Promise<readonly RunningProcess[]> {
 export function parseProcesses(text: string): readonly RunningProcess[] {
   return text.split('\n').flatMap((line) => {
     const [pid, parent, ...started] = line.trim().split(/\s+/)
-    return started.length === 0 ? [] : [{ pid: Number(pid), parent: Number(parent), started: started.join(' ') }]
+    if (started.length === 0) return []
+    return [{ pid: Number(pid), parent: Number(parent), started: started.join(' ') }]
   })
 }

@@ -126,5 +126,6 @@ function toOutput(event: Extract<AgentEvent, { type: 'tool/invoked' }>): UIMessa
 
 /** Describes for people what a call opened, without its text. */
 export function describeForPeople(keys: readonly string[]): string {
-  return keys.length === 0 ? 'Nothing new was opened.' : describeOpened({ keys, tools: false }).replace(/\. .*$/s, '.')
+  if (keys.length === 0) return 'Nothing new was opened.'
+  return describeOpened({ keys, tools: false }).replace(/\. .*$/s, '.')
 }

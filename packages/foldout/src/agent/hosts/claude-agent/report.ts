@@ -62,7 +62,10 @@ function readText(content: unknown): string {
 }
 
 function readUsage(usage: Readonly<Record<string, unknown>>) {
-  const read = (field: string): number => (typeof usage[field] === 'number' ? usage[field] : 0)
+  const read = (field: string): number => {
+    if (typeof usage[field] === 'number') return usage[field]
+    return 0
+  }
   const [cached, written] = [read('cache_read_input_tokens'), read('cache_creation_input_tokens')]
   return {
     inputTokens: read('input_tokens') + cached + written,

@@ -120,7 +120,9 @@ function getNotice(result: ToolResult, { opened, added, text }: Change, isStrate
   if (!result.ok) return undefined
   if (opened.length > 0) {
     const said = describeOpened({ keys: result.opening?.keys ?? opened, tools: added.length > 0 })
-    return isStrategy || text === result.message ? said : `${result.message}\n\n${said}`
+    if (isStrategy || text === result.message) return said
+    return `${result.message}\n\n${said}`
   }
-  return isStrategy ? 'Nothing new was opened.' : undefined
+  if (isStrategy) return 'Nothing new was opened.'
+  return undefined
 }

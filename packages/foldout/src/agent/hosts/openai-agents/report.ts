@@ -56,7 +56,8 @@ export function watchRun<TContext, TOutput>(
 
 function describeInput(items: readonly AgentInputItem[] = []): { readonly input?: string } {
   const last = items.findLast(({ role }) => role === 'user')
-  return typeof last?.content === 'string' ? { input: last.content } : {}
+  if (typeof last?.content === 'string') return { input: last.content }
+  return {}
 }
 
 function readUsage({ inputTokens, outputTokens, inputTokensDetails }: RunContext['usage']): Partial<Usage> {

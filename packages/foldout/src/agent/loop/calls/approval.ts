@@ -85,7 +85,8 @@ function getInterrupted(
   if (!approval.getState().calling.some(({ callId }) => callId === call.id)) return undefined
   const { annotations = {} } = findTarget(call, tool) ?? tool
   const mayRepeat = annotations.readOnlyHint === true || annotations.idempotentHint === true
-  return mayRepeat && !held ? undefined : approval.interruptedCalls
+  if (mayRepeat && !held) return undefined
+  return approval.interruptedCalls
 }
 
 interface CallInQuestion {
@@ -135,7 +136,8 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
  */
 function getInterruptedNeed({ held, interrupted }: CallInQuestion): string | undefined {
   if (held?.answer && interrupted) return INTERRUPTED_APPROVED
-  return interrupted === 'ask' ? INTERRUPTED : undefined
+  if (interrupted === 'ask') return INTERRUPTED
+  return undefined
 }
 
 /**
@@ -198,5 +200,6 @@ export function isExpired({ expiresAt }: Pick<ApprovalRequest, 'expiresAt'>): bo
 export function describeDenial(reason: string | undefined): string {
   const denial = 'Not run: a person was asked and did not approve this call.'
   const why = reason?.trim()
-  return why ? `${denial} The reason given: ${why}` : denial
+  if (why) return `${denial} The reason given: ${why}`
+  return denial
 }

@@ -29,7 +29,8 @@ export function createJournal(session: Session, { state: given, isInTool }: Jour
   let isAdopted = stored === undefined
   return {
     get state() {
-      return isInSession && isAdopted ? session.get(agentRun) : own
+      if (isInSession && isAdopted) return session.get(agentRun)
+      return own
     },
     record(event) {
       if (isInSession) {
@@ -37,14 +38,17 @@ export function createJournal(session: Session, { state: given, isInTool }: Jour
         session.dispatch(event)
       } else own = reduceRun(own, event)
     },
-    saved: () => (isKept(session) ? session.saved() : Promise.resolve()),
+    saved: () => {
+      if (isKept(session)) return session.saved()
+      return Promise.resolve()
+    },
   }
 }
 
 /** Continues a run. If there is new user input, its counts start over. */
 export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunState | undefined): void {
   journal.record(
-    agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: toRunState(journal.state) }) }),
+    agentRun.events.resumed({ isNewInput, ...(given !== undefined && { state: toRunState(journal.state) }) }),
   )
 }
 

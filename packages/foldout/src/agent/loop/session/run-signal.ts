@@ -52,10 +52,10 @@ export function createRunSignal(given: AbortSignal | undefined, deadline: Date |
   else given?.addEventListener('abort', onAbort, { once: true })
   if (deadline) watch(deadline)
 
-  const getError = (state: RunState): Error =>
-    isLate && deadline
-      ? new LimitReachedError('deadline', describeDeadline(deadline), state)
-      : new RunAbortedError(state, controller.signal.reason)
+  const getError = (state: RunState): Error => {
+    if (isLate && deadline) return new LimitReachedError('deadline', describeDeadline(deadline), state)
+    return new RunAbortedError(state, controller.signal.reason)
+  }
   return {
     signal: controller.signal,
     cancel: abort,

@@ -36,9 +36,13 @@ export function createAttachments(): Attachments {
     toValue({ outputSchema }, { content, structuredContent }) {
       const isText = content.every(({ type, text }) => type === 'text' && typeof text === 'string')
       if (structuredContent !== undefined && (isText || outputSchema !== undefined)) return structuredContent
-      return isText ? parseJsonOrText(getText(content)) : content.map(withoutBytes)
+      if (isText) return parseJsonOrText(getText(content))
+      return content.map(withoutBytes)
     },
-    restore: (args) => (parts.length === 0 ? args : restore(args)),
+    restore: (args) => {
+      if (parts.length === 0) return args
+      return restore(args)
+    },
     findNamed(text) {
       const named = new Set(Array.from(text.matchAll(/attachment:(\d+)/g), ([, number]) => parts[Number(number) - 1]))
       return [...named].flatMap((found) => (found ? [found.part] : []))

@@ -38,8 +38,8 @@ const INSTRUCTIONS =
 const HINT = 'Use look_up_tools to find tools.'
 
 /**
- * Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. Requires the packages
- * `quickjs-wasi` and `sucrase`, and throws at once if one of them is not installed.
+ * Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. Requires the package
+ * `quickjs-wasi`, and throws immediately if it is not installed.
  *
  * @example
  * ```ts

@@ -80,7 +80,8 @@ async function search({ catalog, client }: MetaScope, query: string, request: nu
     request,
   })
   const result = createTextResult(text)
-  return hits.length === 0 ? markFoundNothing(result) : result
+  if (hits.length === 0) return markFoundNothing(result)
+  return result
 }
 
 /** Formats declarations as long as they fit, and only the paths of the others. */
@@ -109,7 +110,8 @@ function formatFile(path: string, entry: CatalogEntry): string {
 
 /** Names the tool as models see it, if that differs from the path. */
 function formatOtherName(path: string, { name }: CatalogEntry): string {
-  return path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts` ? '' : ` (tool ${name})`
+  if (path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts`) return ''
+  return ` (tool ${name})`
 }
 
 function read(scope: MetaScope, paths: readonly string[], request: number | undefined): CallResult {
@@ -133,7 +135,8 @@ function read(scope: MetaScope, paths: readonly string[], request: number | unde
     const { qualified: name } = found.entry
     scope.catalog.report({ type: 'tool/defined', client: scope.client.id, name, tokens, request })
   }
-  return isFailure ? createErrorResult(parts.join('\n')) : createTextResult(parts.join('\n'))
+  if (isFailure) return createErrorResult(parts.join('\n'))
+  return createTextResult(parts.join('\n'))
 }
 
 /** The target of a path; a string says that there is none. */
@@ -141,7 +144,8 @@ type FoundPath = { readonly entry: CatalogEntry } | { readonly text: string } | 
 
 function formatFound(folder: FunctionFolder, found: FoundPath): string {
   if (typeof found === 'string') return found
-  return 'entry' in found ? formatDeclaration(folder, found.entry) : found.text
+  if ('entry' in found) return formatDeclaration(folder, found.entry)
+  return found.text
 }
 
 function findPath({ catalog }: MetaScope, folder: FunctionFolder, path: string): FoundPath {

@@ -31,7 +31,7 @@ export function formatRun({ run, source, folder, attachments }: RunAnswerOptions
   ]
   if (lines.length === 0) lines.push('Done. The program returned nothing and logged nothing.')
   const text: ToolContent = { type: 'text', text: lines.join('\n') }
-  const result = { content: [text, ...attachments.findNamed(output.join('\n'))], ...(ok ? {} : { isError: true }) }
+  const result = { content: [text, ...attachments.findNamed(output.join('\n'))], ...(!ok && { isError: true }) }
   if (hint?.missing === undefined) return result
   return markFoundNothing(result, { name: hint.missing, arguments: {}, isPart: true })
 }
@@ -43,14 +43,16 @@ function formatValue({ value, valueStart, logs }: SandboxRun): readonly string[]
 }
 
 function toText(value: SandboxRun['value']): string | undefined {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value === 'string') return value
+  return JSON.stringify(value)
 }
 
 /** How much of a line of the program is shown, in characters. */
 const MAX_LINE = 120
 
 function findLine({ line }: ProgramError, source: string): string | undefined {
-  return line === undefined ? undefined : source.split('\n')[line - 1]?.trim().slice(0, MAX_LINE)
+  if (line === undefined) return undefined
+  return source.split('\n')[line - 1]?.trim().slice(0, MAX_LINE)
 }
 
 function formatError(error: ProgramError, source: string, hint: Hint | undefined): readonly string[] {
@@ -80,7 +82,8 @@ function findHint({ name, message }: ProgramError, line: string, folder: Functio
     if (meant.length > 0)
       return { text: `Tools are functions of their server: ${meant.slice(0, MOST_MEANT).join(', ')}.` }
     const [near] = nearest(missing, [...folder.servers.keys(), ALL_TOOLS], 1)
-    return near === undefined ? undefined : { text: `There is no server '${missing}'. Nearest: ${near}.` }
+    if (near === undefined) return undefined
+    return { text: `There is no server '${missing}'. Nearest: ${near}.` }
   }
   if (name !== 'TypeError') return undefined
   for (const [, server = '', plain, quoted] of line.matchAll(MEMBER)) {

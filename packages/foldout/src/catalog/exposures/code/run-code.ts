@@ -42,7 +42,7 @@ export function createRunCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
         },
       }
       const { signal } = context
-      const run = await untilAborted(signal, () => sandbox.run(source, { functions, ...(signal ? { signal } : {}) }))
+      const run = await untilAborted(signal, () => sandbox.run(source, { functions, ...(signal && { signal }) }))
       return formatRun({ run, source, folder, attachments })
     },
   }

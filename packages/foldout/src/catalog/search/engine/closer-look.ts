@@ -148,6 +148,7 @@ function createSimilarity(
       likeness = one
       matched = id
     }
-    return matched < 0 ? undefined : { matched, likeness }
+    if (matched < 0) return undefined
+    return { matched, likeness }
   }
 }

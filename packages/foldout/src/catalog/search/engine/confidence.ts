@@ -122,13 +122,15 @@ export function getFeatures<Tool extends Searchable>(
 }
 
 function getKnownShare({ words }: ParsedQuery): number {
-  return words.length === 0 ? 0 : words.filter(({ ids }) => ids.length > 0).length / words.length
+  if (words.length === 0) return 0
+  return words.filter(({ ids }) => ids.length > 0).length / words.length
 }
 
 /** The mean of what all vectors say about a tool. */
 function computeNearness(signals: readonly Signal[], slot: number): number {
   const sum = signals.reduce((sum, { cosineAt }) => sum + Math.max(0, cosineAt(slot)), 0)
-  return signals.length === 0 ? 0 : sum / signals.length
+  if (signals.length === 0) return 0
+  return sum / signals.length
 }
 
 function judgeFeatures(

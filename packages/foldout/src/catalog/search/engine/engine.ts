@@ -183,7 +183,8 @@ function createBacklogWork<Tool extends Searchable>(
 /** Gets a request, followed by its parts if it has several. */
 function getTexts(query: string): readonly string[] {
   const parts = getParts(query)
-  return parts.length > 1 ? [query, ...parts] : [query]
+  if (parts.length > 1) return [query, ...parts]
+  return [query]
 }
 
 /** The vectors that an index compares texts with. */

@@ -69,5 +69,6 @@ export function spreadOverParts(
 }
 
 function compareNames<Tool extends Searchable>(found: EngineFound<Tool>, a: number, b: number): number {
-  return found.getTool(a).qualified < found.getTool(b).qualified ? -1 : 1
+  if (found.getTool(a).qualified < found.getTool(b).qualified) return -1
+  return 1
 }

@@ -206,7 +206,8 @@ function createScorer(
     if (!isAllowed(slot)) return 0
     const joined = joinScore(words.scores[slot] ?? 0, signals, slot)
     const score = joined + computeActionShare(joined, actionsAt(slot), actions, tuning)
-    return named.has(slot) ? score + NAMED_SCORE : score
+    if (named.has(slot)) return score + NAMED_SCORE
+    return score
   }
 }
 
@@ -218,7 +219,8 @@ function computeActionShare(
   { unaskedEnd }: RankingSources['tuning'],
 ): number {
   if (joined > 0 && (ofTool & asked) !== 0) return share
-  return isUnaskedEnd(ofTool, mentioned) ? -unaskedEnd * joined : 0
+  if (isUnaskedEnd(ofTool, mentioned)) return -unaskedEnd * joined
+  return 0
 }
 
 /** A tool that has less than this share of what a request is about, in the same or similar words, is about something else. */
@@ -234,7 +236,8 @@ function computeOtherObjectLoss(
 ): number {
   // The score of a named tool is not its own.
   if (mentioned === 0 || !isEnd(ofTool) || score >= NAMED_SCORE) return 0
-  return objects < OTHER_OBJECT ? otherObject * score : 0
+  if (objects < OTHER_OBJECT) return otherObject * score
+  return 0
 }
 
 function* rankText(

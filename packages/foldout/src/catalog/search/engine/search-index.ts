@@ -42,7 +42,8 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
       // oxlint-disable-next-line require-yield -- there is only one tool to look at
       return engine.find(text, undefined, function* read(found) {
         const slot = found.getSlot(qualified)
-        return slot === undefined ? undefined : toHit(found, slot).explain()
+        if (slot === undefined) return undefined
+        return toHit(found, slot).explain()
       })
     },
   }

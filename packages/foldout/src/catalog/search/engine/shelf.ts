@@ -58,7 +58,10 @@ export interface Shelf<Tool extends Searchable> {
 export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool> {
   const spellings = createSpellings()
   const postings = createPostings({
-    onTerm: (term, isThere) => (isThere ? spellings.add(term) : spellings.remove(term)),
+    onTerm: (term, isThere) => {
+      if (isThere) return spellings.add(term)
+      return spellings.remove(term)
+    },
   })
   const names = createNameIndex()
   const tools: (Tool | undefined)[] = []

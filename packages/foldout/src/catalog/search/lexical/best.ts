@@ -24,7 +24,8 @@ export function* takeBest(
   }
   return heap.sort((a, b) => {
     if (a === b) return 0
-    return isBefore(a, b) ? -1 : 1
+    if (isBefore(a, b)) return -1
+    return 1
   })
 }
 

@@ -103,7 +103,10 @@ export function createPostings(events: PostingsEvents = {}): Postings {
     getCounts: (id) => entries[id]?.counts ?? NONE,
     wordsIn: sequences.get,
     getLength: (field, slot) => fieldLengths[field]?.bySlot[slot] ?? 0,
-    averageLength: (field) => (size === 0 ? 1 : (fieldLengths[field]?.total ?? 0) / size || 1),
+    averageLength: (field) => {
+      if (size === 0) return 1
+      return (fieldLengths[field]?.total ?? 0) / size || 1
+    },
 
     add(fields) {
       const slot = freeSlots.pop() ?? sequences.slots

@@ -149,7 +149,8 @@ function joinCapitalized(text: string): string {
 function getTellingWords(text: string): readonly string[] {
   const words = getWords(text)
   const telling = words.filter((word) => !STOP_WORDS.has(word))
-  return telling.length > 0 ? telling : words
+  if (telling.length > 0) return telling
+  return words
 }
 
 /** Finds the terms of a query's words. */
@@ -167,7 +168,8 @@ function createTermFinder({ postings, spellings, spelling, isWord }: Vocabulary)
   const related = new Map<string, Related>()
   const countDocuments = (term: string): number => {
     const id = postings.getId(term)
-    return id === undefined ? 0 : postings.documentsWith(id).length
+    if (id === undefined) return 0
+    return postings.documentsWith(id).length
   }
   const findRelated = (word: string, stem: string): Related => {
     const known = related.get(stem)
@@ -184,9 +186,8 @@ function createTermFinder({ postings, spellings, spelling, isWord }: Vocabulary)
   }
   const toTerm = (word: string, term: string, how: QueryTerm['how'], share: number): QueryTerm | undefined => {
     const id = postings.getId(term)
-    return id === undefined
-      ? undefined
-      : { word, id, weight: share * computeRarity(postings.size, countDocuments(term)), how, isJoined: false }
+    if (id === undefined) return undefined
+    return { word, id, weight: share * computeRarity(postings.size, countDocuments(term)), how, isJoined: false }
   }
   const find = (word: string, stem: string, share: number): readonly QueryTerm[] => {
     const term = toTerm(word, stem, 'stem', share)

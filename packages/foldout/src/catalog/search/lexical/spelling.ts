@@ -74,7 +74,8 @@ export function createSpellings(): Spellings {
 
 function isMoreFrequent(a: string, b: string, computeFrequency: (term: string) => number): boolean {
   const difference = computeFrequency(a) - computeFrequency(b)
-  return difference === 0 ? a < b : difference > 0
+  if (difference === 0) return a < b
+  return difference > 0
 }
 
 function getShape(start: string, length: number): string {
@@ -89,17 +90,20 @@ interface Candidate {
 
 function isBetter(a: Candidate, b: Candidate): boolean {
   if (a.away !== b.away) return a.away < b.away
-  return a.frequency === b.frequency ? a.term < b.term : a.frequency > b.frequency
+  if (a.frequency === b.frequency) return a.term < b.term
+  return a.frequency > b.frequency
 }
 
 function getMostSlips(word: string): number {
-  return word.length >= LONG ? 2 : 1
+  if (word.length >= LONG) return 2
+  return 1
 }
 
 /** Counts the slips between two words; `Infinity` if there are more than two. Two swapped letters are one slip. */
 function countSlips(word: string, term: string): number {
   const away = getEditDistance(word, term, 2)
-  return away === 2 && getMostSlips(word) === 1 && isSwap(word, term) ? 1 : away
+  if (away === 2 && getMostSlips(word) === 1 && isSwap(word, term)) return 1
+  return away
 }
 
 function isSwap(a: string, b: string): boolean {

@@ -55,7 +55,8 @@ function findWeights(installedIn: string | undefined): string | undefined {
   const file = `${ONNX_WEIGHTS}/${WEIGHTS_FOLDER}/tokenizer.json`
   if (installedIn !== undefined) {
     const path = join(installedIn, 'node_modules', file)
-    return existsSync(path) ? join(path, '..') : undefined
+    if (existsSync(path)) return join(path, '..')
+    return undefined
   }
   try {
     return join(fileURLToPath(import.meta.resolve(file)), '..')

@@ -45,11 +45,13 @@ function getArgument(token: string, before = '', after = ''): string {
   const host = token.indexOf('://')
   if (host >= 0) {
     const path = token.indexOf('/', host + 3)
-    return path < 0 ? '' : token.slice(path)
+    if (path < 0) return ''
+    return token.slice(path)
   }
   if (PATH.test(token) || token.includes('@')) return token
   if (BLOB.test(token) && HAS_NUMBER.test(token) && /[A-Za-z]/.test(token)) return token
-  return DAY.test(token) && isDate(before, after) ? token : ''
+  if (DAY.test(token) && isDate(before, after)) return token
+  return ''
 }
 
 function isDate(before: string, after: string): boolean {

@@ -37,7 +37,8 @@ export function getParts(request: string): readonly string[] {
       last.isOwn ||= isOwn || canStandAlone(last.summary)
     } else parts.push({ text, isOwn, summary })
   }
-  return parts.length > 1 ? parts.map(({ text }) => text) : [request]
+  if (parts.length > 1) return parts.map(({ text }) => text)
+  return [request]
 }
 
 function summarize(text: string): Summary {

@@ -48,7 +48,10 @@ export function createWordCache<Value extends string | readonly string[]>(limits
       old.delete(key)
       return keep(key, older)
     },
-    set: (key, value) => (key.length > limits.keyLength ? value : keep(toOwnText(key), value)),
+    set: (key, value) => {
+      if (key.length > limits.keyLength) return value
+      return keep(toOwnText(key), value)
+    },
   }
 }
 
@@ -57,7 +60,8 @@ const SHARED_LENGTH = 13
 
 /** Copies a text, because engines keep a long text in memory as long as a piece cut out of it is used. */
 export function toOwnText(text: string): string {
-  return text.length < SHARED_LENGTH ? text : ` ${text}`.slice(1)
+  if (text.length < SHARED_LENGTH) return text
+  return ` ${text}`.slice(1)
 }
 
 /** Each word also costs a reference and a header. */

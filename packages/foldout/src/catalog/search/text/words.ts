@@ -106,7 +106,8 @@ const NO_WORDS: readonly string[] = []
 function toWords(words: readonly string[]): Words {
   const [first] = words
   if (first === undefined) return NO_WORDS
-  return words.length === 1 ? first : words
+  if (words.length === 1) return first
+  return words
 }
 
 function splitRun(run: string): readonly string[] {
@@ -155,13 +156,15 @@ function isBoundary(run: string, at: number): boolean {
   if (before === 'digit' || after === 'digit') return before !== after
   if (after === 'small') return false
   const isSmall = (index: number): boolean => getKind(run.charCodeAt(index)) === 'small'
-  return before === 'small' ? isSmall(at - 2) : isSmall(at + 1) && isSmall(at + 2)
+  if (before === 'small') return isSmall(at - 2)
+  return isSmall(at + 1) && isSmall(at + 2)
 }
 
 function getKind(code: number): 'digit' | 'capital' | 'small' | 'none' {
   if (code >= 97 && code <= 122) return 'small'
   if (code >= 65 && code <= 90) return 'capital'
-  return code >= 48 && code <= 57 ? 'digit' : 'none'
+  if (code >= 48 && code <= 57) return 'digit'
+  return 'none'
 }
 
 /** Adds each two neighboring characters of a run. */

@@ -60,7 +60,8 @@ export function createWordMeaning({ postings, load, onUnavailable }: WordMeaning
   }
   return {
     get kind() {
-      return isUnavailable ? 'none' : 'word-vectors'
+      if (isUnavailable) return 'none'
+      return 'word-vectors'
     },
     get isReady() {
       return waiting.size === 0
@@ -95,7 +96,8 @@ export function createWordMeaning({ postings, load, onUnavailable }: WordMeaning
     },
     cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
     *allCosinesWith(vector) {
-      return block ? yield* block.allCosinesWith(vector) : () => 0
+      if (block) return yield* block.allCosinesWith(vector)
+      return () => 0
     },
   }
 }

@@ -50,7 +50,8 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
       const scale = quantize(vector, bytes)
       return (slot) => {
         const slotScale = scales[slot] ?? 0
-        return slotScale === 0 ? 0 : Math.fround(dot(vectors, slot * stride, bytes) * slotScale * scale)
+        if (slotScale === 0) return 0
+        return Math.fround(dot(vectors, slot * stride, bytes) * slotScale * scale)
       }
     },
     *allCosinesWith(vector) {

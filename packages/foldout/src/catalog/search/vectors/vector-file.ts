@@ -40,7 +40,8 @@ export function createVectorFile(path: string): VectorCache {
   const refresh = async (): Promise<void> => {
     const version = await getVersion(path)
     if (version === readAs) return
-    lines = version === '' ? new Map() : await readLines(path)
+    if (version === '') lines = new Map()
+    else lines = await readLines(path)
     readAs = version
   }
 
@@ -90,7 +91,8 @@ async function readLines(path: string): Promise<Map<string, string>> {
     const line = bytes.toString('latin1', start, end < 0 ? bytes.length : end)
     // The rest of a line is checked when its vector is asked for.
     lines.set(line.slice(0, 32), line)
-    start = end < 0 ? bytes.length : end + 1
+    if (end < 0) start = bytes.length
+    else start = end + 1
     if (++count % LINES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   return lines

@@ -138,7 +138,8 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
     },
     computeVector(terms) {
       sum.fill(0)
-      return addTerms(terms, terms.length, 0, 1) ? toUnitVector(sum, new Float32Array(dimensions)) : undefined
+      if (addTerms(terms, terms.length, 0, 1)) return toUnitVector(sum, new Float32Array(dimensions))
+      return undefined
     },
     computeToolVector(tool, into = new Float32Array(dimensions)) {
       sum.fill(0)
@@ -149,7 +150,8 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
         const count = Math.min(terms.length, MOST_TERMS)
         if (addTerms(terms, count, 1, fields[field] * computeLengthWeight(count))) isKnown = true
       }
-      return isKnown ? toUnitVector(sum, into) : undefined
+      if (isKnown) return toUnitVector(sum, into)
+      return undefined
     },
   }
 }

@@ -64,7 +64,8 @@ const ORDER = (
 
 function rank(keyword: string): number {
   if (DEFINITIONS.has(keyword)) return ORDER.length + 1
-  return ORDER.includes(keyword) ? ORDER.indexOf(keyword) : ORDER.length
+  if (ORDER.includes(keyword)) return ORDER.indexOf(keyword)
+  return ORDER.length
 }
 
 function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: number): unknown {
@@ -91,7 +92,8 @@ function withTargets(root: unknown, schema: JsonSchema): readonly JsonSchema[] {
   const parts: JsonSchema[] = []
   for (let at: unknown = schema; isPlainObject(at) && !parts.includes(at);) {
     parts.push(at)
-    at = typeof at['$ref'] === 'string' ? resolveReference(root, at['$ref']) : undefined
+    if (typeof at['$ref'] === 'string') at = resolveReference(root, at['$ref'])
+    else at = undefined
   }
   return parts
 }
@@ -112,7 +114,8 @@ function define(target: Record<string, unknown>, key: string, value: unknown): v
 function outline(cleaning: Cleaning, schema: JsonSchema): JsonSchema {
   cleaning.cut = true
   const kinds = kindsAt(getSchemaView(cleaning.root, schema))
-  return kinds.length === 0 ? {} : { type: kinds.length === 1 ? kinds[0] : kinds }
+  if (kinds.length === 0) return {}
+  return { type: kinds.length === 1 ? kinds[0] : kinds }
 }
 
 const NOISE = /^(?:\$schema|\$id|\$comment|x-.*)$/
@@ -130,7 +133,8 @@ function cleanKeyword(cleaning: Cleaning, schema: JsonSchema, keyword: string, n
   if (keyword === 'description') return cleanDescription(cleaning, value, name)
   if (keyword === 'enum') return cleanValues(cleaning, value)
   if ((keyword === 'required' || keyword === 'examples') && Array.isArray(value) && value.length === 0) return undefined
-  return literal(value) === undefined ? undefined : value
+  if (literal(value) === undefined) return undefined
+  return value
 }
 
 function cleanMap(cleaning: Cleaning, schema: JsonSchema, keyword: string, depth: number): unknown {
@@ -158,14 +162,16 @@ function cleanDescription(cleaning: Cleaning, value: unknown, name: string): unk
   const limit = cleaning.kept.description
   if (limit === 0) return undefined
   const text = value.length > limit ? oneLine(value) : value
-  return text.length > limit ? `${text.slice(0, limit).trimEnd()}…` : text
+  if (text.length > limit) return `${text.slice(0, limit).trimEnd()}…`
+  return text
 }
 
 function cleanValues(cleaning: Cleaning, value: unknown): unknown {
   if (literal(value) === undefined) return undefined
   const isCut = Array.isArray(value) && value.length > cleaning.kept.values
   if (isCut) cleaning.cut = true
-  return isCut ? (value.slice(0, cleaning.kept.values) as unknown[]) : value
+  if (isCut) return value.slice(0, cleaning.kept.values) as unknown[]
+  return value
 }
 
 /** Describes the parts that were left out of one schema. */

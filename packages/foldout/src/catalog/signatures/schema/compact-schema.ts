@@ -36,7 +36,8 @@ export function schemaText(schema: unknown, limit: Limit): { readonly text: stri
 export function smallSchema(root: unknown, schema: unknown, limit: Limit): JsonSchema {
   const { name } = limit
   const { schema: cleaned } = fitSchema(limit, (kept) => cleanSchema(root, schema, kept, { name, inline: true }))
-  return isPlainObject(cleaned) ? cleaned : {}
+  if (isPlainObject(cleaned)) return cleaned
+  return {}
 }
 
 function fitSchema({ maxTokens, counter }: Limit, clean: (kept: Kept) => CleanedSchema): CleanedSchema {

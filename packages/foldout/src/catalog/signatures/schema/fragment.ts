@@ -48,7 +48,8 @@ function getBranches(part: JsonSchema): readonly unknown[] {
 
 function combine(how: 'allOf' | 'anyOf', schemas: readonly unknown[]): unknown {
   const distinct = [...new Set(schemas)]
-  return distinct.length < 2 ? distinct[0] : { [how]: distinct }
+  if (distinct.length < 2) return distinct[0]
+  return { [how]: distinct }
 }
 
 function valuesBelow(parts: readonly JsonSchema[], key: string | number): readonly unknown[] {
@@ -67,7 +68,8 @@ function valueBelow(part: JsonSchema, key: string | number): readonly unknown[] 
     .slice(0, MAX_PATTERNS)
     .filter(([pattern]) => matches(pattern, name))
     .map(([, schema]) => schema)
-  return matching.length > 0 ? matching : [part['additionalProperties'] ?? part['unevaluatedProperties']]
+  if (matching.length > 0) return matching
+  return [part['additionalProperties'] ?? part['unevaluatedProperties']]
 }
 
 function matches(pattern: string, name: string): boolean {

@@ -14,7 +14,8 @@ const getIdentifier = deferPattern(String.raw`^[\p{ID_Start}$_][\p{ID_Continue}$
 
 /** Formats the name of a field: quoted unless it is an identifier. */
 export function fieldName(name: string): string {
-  return getIdentifier().test(name) ? name : (literal(name) ?? name)
+  if (getIdentifier().test(name)) return name
+  return literal(name) ?? name
 }
 
 const getBlanks = deferPattern(String.raw`[\s\p{Cc}]+`, 'gu')

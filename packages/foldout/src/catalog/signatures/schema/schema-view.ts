@@ -131,7 +131,8 @@ export function kindsAt(view: SchemaView): readonly string[] {
 }
 
 function withNull(view: SchemaView, kinds: readonly string[]): readonly string[] {
-  return keywordAt(view, 'nullable') === true && !kinds.includes('null') ? [...kinds, 'null'] : kinds
+  if (keywordAt(view, 'nullable') === true && !kinds.includes('null')) return [...kinds, 'null']
+  return kinds
 }
 
 function has(view: SchemaView, keywords: readonly string[]): boolean {
@@ -167,14 +168,16 @@ function unwrap(part: JsonSchema): JsonSchema {
   const properties = part['properties']
   const isDoubled =
     isPlainObject(properties) && typeof properties['type'] === 'string' && isPlainObject(properties['properties'])
-  return isDoubled ? properties : part
+  if (isDoubled) return properties
+  return part
 }
 
 /** Gets the schema for fields that a view does not name; `true` if it explicitly allows any, otherwise `undefined`. */
 export function otherFieldsAt(view: SchemaView): unknown {
   const given = keywordAt(view, 'additionalProperties') ?? keywordAt(view, 'unevaluatedProperties')
   if (isPlainObject(given)) return Object.keys(given).length === 0 ? true : given
-  return given === true ? true : undefined
+  if (given === true) return true
+  return undefined
 }
 
 /** Whether a view names no fields and does not say that there are none. */
@@ -193,7 +196,8 @@ export function patternFieldsAt(view: SchemaView): readonly (readonly [pattern: 
 export function valuesAt(view: SchemaView): readonly unknown[] | undefined {
   const part = view.parts.find((part) => 'const' in part || (Array.isArray(part['enum']) && part['enum'].length > 0))
   if (!part) return undefined
-  return 'const' in part ? [part['const']] : (part['enum'] as unknown[])
+  if ('const' in part) return [part['const']]
+  return part['enum'] as unknown[]
 }
 
 /** Returns the schemas of the first items of a list, and the schema of the others. */
@@ -215,5 +219,6 @@ function alternativesIn(part: JsonSchema): readonly Alternatives[] {
 }
 
 export function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
-  return Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : []
+  if (Array.isArray(schema[keyword])) return schema[keyword] as unknown[]
+  return []
 }

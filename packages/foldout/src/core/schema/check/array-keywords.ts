@@ -31,8 +31,10 @@ const items: Keyword = (value, schema, document) => {
   return itemsAfter(Array.isArray(schema['prefixItems']) ? schema['prefixItems'].length : 0, value)
 }
 
-const additionalItems: Keyword = (value, schema) =>
-  Array.isArray(schema['items']) ? itemsAfter(schema['items'].length, value) : undefined
+const additionalItems: Keyword = (value, schema) => {
+  if (Array.isArray(schema['items'])) return itemsAfter(schema['items'].length, value)
+  return undefined
+}
 
 const contains: Keyword = (value, schema) => {
   const min = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1

@@ -19,7 +19,8 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map(
 
 export function getHolds(keyword: string, value: unknown): Holds | undefined {
   // A list of items is the older form of a tuple.
-  return keyword === 'items' && Array.isArray(value) ? 'many' : HOLDS.get(keyword)
+  if (keyword === 'items' && Array.isArray(value)) return 'many'
+  return HOLDS.get(keyword)
 }
 
 /** Lists the direct subschemas of a schema, each with its keyword and its name or index there. */
@@ -151,5 +152,6 @@ function toAbsolute(reference: string, base: string): string {
 
 function withoutFragment(uri: string): string {
   const at = uri.indexOf('#')
-  return at === -1 ? uri : uri.slice(0, at)
+  if (at === -1) return uri
+  return uri.slice(0, at)
 }

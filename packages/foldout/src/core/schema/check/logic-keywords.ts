@@ -98,7 +98,8 @@ function getKinds(failed: readonly Outcome[], place: Place): readonly Kind[] | u
     if (!wrongKind?.kinds) return undefined
     for (const kind of wrongKind.kinds) kinds.add(kind)
   }
-  return kinds.size === 0 ? undefined : [...kinds]
+  if (kinds.size === 0) return undefined
+  return [...kinds]
 }
 
 /** The values that all alternatives list together, if each of them lists some. */
@@ -113,9 +114,11 @@ function getValues(
   if (!isListed) return undefined
   const values = schemas.flatMap((schema): readonly unknown[] => {
     const { enum: list, const: one } = schema as { readonly enum?: unknown; readonly const?: unknown }
-    return Array.isArray(list) ? (list as unknown[]) : [one]
+    if (Array.isArray(list)) return list as unknown[]
+    return [one]
   })
-  return values.includes(undefined) ? undefined : values
+  if (values.includes(undefined)) return undefined
+  return values
 }
 
 /**

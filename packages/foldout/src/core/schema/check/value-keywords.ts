@@ -74,7 +74,8 @@ function toDecimal(value: number): { readonly whole: bigint; readonly digits: nu
   const [before = '0', after = ''] = mantissa.split('.')
   const digits = after.length - Number(exponent)
   const whole = BigInt(before + after)
-  return digits >= 0 ? { whole, digits } : { whole: whole * 10n ** BigInt(-digits), digits: 0 }
+  if (digits >= 0) return { whole, digits }
+  return { whole: whole * 10n ** BigInt(-digits), digits: 0 }
 }
 
 function lengthKeyword(
@@ -120,7 +121,8 @@ export function getMatcher(source: string): (text: string, steps: Steps) => bool
   return (text, steps) => {
     if (compiled === undefined) {
       const result = compilePattern(source)
-      compiled = 'problem' in result ? 'none' : result.pattern
+      if ('problem' in result) compiled = 'none'
+      else compiled = result.pattern
     }
     return compiled === 'none' || (compiled.test(text, steps) ?? true)
   }

@@ -21,7 +21,8 @@ const VALUE_WORDS: ReadonlyMap<string, string> = new Map([...KIND_WORDS, ['boole
 export function getValueKind(value: unknown): Kind {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
-  return typeof value === 'object' ? 'object' : (typeof value as Kind)
+  if (typeof value === 'object') return 'object'
+  return typeof value as Kind
 }
 
 /** Returns, for example, `must be a string or null, not a list`. */
@@ -54,7 +55,8 @@ export function describeUnknownField(name: string, known: readonly string[], hol
 
 /** Shows a name unquoted if it is unambiguous, otherwise in quotes. */
 export function showName(name: string): string {
-  return /^[\w.$-]{1,100}$/.test(name) ? name : shorten(JSON.stringify(name))
+  if (/^[\w.$-]{1,100}$/.test(name)) return name
+  return shorten(JSON.stringify(name))
 }
 
 export function showValue(value: unknown): string {
@@ -62,7 +64,8 @@ export function showValue(value: unknown): string {
   try {
     return shorten(JSON.stringify(value))
   } catch {
-    return Array.isArray(value) ? 'a list' : 'an object'
+    if (Array.isArray(value)) return 'a list'
+    return 'an object'
   }
 }
 
@@ -73,7 +76,8 @@ export function shorten(text: string): string {
 
 export function joinOr(words: readonly string[]): string {
   const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+  if (words.length < 2) return last
+  return `${words.slice(0, -1).join(', ')} or ${last}`
 }
 
 /** Formats a path for messages: `a.b[0]`. */

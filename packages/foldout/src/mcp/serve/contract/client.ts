@@ -49,10 +49,11 @@ function toIdentity(info: unknown, capabilities: unknown): ClientIdentity {
   return {
     name: readText(name),
     version: readText(version),
-    ...(isPlainObject(capabilities) ? { capabilities } : {}),
+    ...(isPlainObject(capabilities) && { capabilities }),
   }
 }
 
 function readText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+  if (typeof value === 'string') return value
+  return undefined
 }

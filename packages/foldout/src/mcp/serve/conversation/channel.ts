@@ -40,7 +40,8 @@ function watchReach(isReachable: () => boolean): { readonly gone: AbortSignal; s
   const abort = new AbortController()
   let missedMs = 0
   const timer = setInterval(() => {
-    missedMs = isReachable() ? 0 : missedMs + CHANNEL_CHECK_MS
+    if (isReachable()) missedMs = 0
+    else missedMs = missedMs + CHANNEL_CHECK_MS
     if (missedMs >= CHANNEL_GONE_MS) abort.abort(new Error('The client has disconnected.'))
   }, CHANNEL_CHECK_MS)
   timer.unref?.()

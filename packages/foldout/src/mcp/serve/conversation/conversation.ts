@@ -153,7 +153,8 @@ export class Conversation {
       return toModernResult(incoming.method, result, this.#description)
     } catch (error) {
       if (error instanceof UnknownMethod) this.#parts.onUnknownMethod?.()
-      throw this.view.client.era === 'legacy' ? error : toModernError(error)
+      if (this.view.client.era === 'legacy') throw error
+      throw toModernError(error)
     }
   }
 
@@ -162,7 +163,7 @@ export class Conversation {
     checkNotification(method, this.#description)
     const { isLasting = true } = this.#parts
     if (this.view.client.era === 'modern' && isLasting && needsSubscription(method))
-      return this.subscriptions.publish({ method, ...(params ? { params } : {}) })
+      return this.subscriptions.publish({ method, ...(params && { params }) })
     await this.peer.notify(method, params, request === undefined ? {} : { relatedTo: request })
   }
 }

@@ -106,10 +106,10 @@ function limitFilter(asked: JsonObject, capabilities: Readonly<Record<string, ob
   const { resourceSubscriptions: given } = asked
   const uris = Array.isArray(given) ? given.filter((uri) => typeof uri === 'string').slice(0, MAX_WATCHED) : []
   return {
-    ...(takes('toolsListChanged', 'tools') ? { toolsListChanged: true } : {}),
-    ...(takes('promptsListChanged', 'prompts') ? { promptsListChanged: true } : {}),
-    ...(takes('resourcesListChanged', 'resources') ? { resourcesListChanged: true } : {}),
-    ...(uris.length > 0 && announces('resources', 'subscribe') ? { resourceSubscriptions: uris } : {}),
+    ...(takes('toolsListChanged', 'tools') && { toolsListChanged: true }),
+    ...(takes('promptsListChanged', 'prompts') && { promptsListChanged: true }),
+    ...(takes('resourcesListChanged', 'resources') && { resourcesListChanged: true }),
+    ...(uris.length > 0 && announces('resources', 'subscribe') && { resourceSubscriptions: uris }),
   }
 }
 

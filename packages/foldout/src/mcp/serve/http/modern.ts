@@ -63,7 +63,10 @@ export class ModernRequests {
     const answers = new Answers(reply, {
       ids: [id],
       headers: {},
-      getStatus: ({ error }) => (isUnknown ? 404 : getStatus(error as ErrorObject | undefined)),
+      getStatus: ({ error }) => {
+        if (isUnknown) return 404
+        return getStatus(error as ErrorObject | undefined)
+      },
     })
     const conversation = this.#createConversation(view, {
       getHeaders: () => ({ get: (name) => request.getHeader(name.toLowerCase()) ?? null }),
@@ -99,12 +102,13 @@ function checkRequest(request: HttpRequest, message: ValidRequest): void {
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     const { code, message: told, data } = error
-    throw new HttpRefusal(400, { code, message: told, ...(data === undefined ? {} : { data }) }, {}, message.id)
+    throw new HttpRefusal(400, { code, message: told, ...(data !== undefined && { data }) }, {}, message.id)
   }
 }
 
 function getStatus(error: ErrorObject | undefined): number {
-  return error?.code === MISSING_CAPABILITY ? 400 : 200
+  if (error?.code === MISSING_CAPABILITY) return 400
+  return 200
 }
 
 /** Notifies modern clients that listen of changes to every list that they may have. */

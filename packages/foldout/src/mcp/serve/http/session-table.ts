@@ -134,7 +134,8 @@ export class SessionTable<Session extends TabledSession> {
     if (refusal === undefined || this.#endIdlest(peer, false, end)) return undefined
     if (this.#counter.isFull(peer)) return refusal
     const greediest = this.#findGreediest(peer)
-    return greediest !== undefined && this.#endIdlest(greediest, true, end) ? undefined : refusal
+    if (greediest !== undefined && this.#endIdlest(greediest, true, end)) return undefined
+    return refusal
   }
 
   #endIdlest(peer: string, isOverShare: boolean, end: (session: Session) => void): boolean {

@@ -62,7 +62,8 @@ export class HttpSessions {
   /** Finds the session of a caller. For other callers, it does not exist. */
   async find(id: string, caller: Caller): Promise<HttpSession | undefined> {
     const session = this.#keeper ? await this.#findKept(id, caller) : this.table.get(id)
-    return session?.principal === caller.principal ? session : undefined
+    if (session?.principal === caller.principal) return session
+    return undefined
   }
 
   /** Ends a session everywhere. */

@@ -82,7 +82,8 @@ function toWireResult(view: ClientView, result: CallResult): JsonObject {
   }
   const { structuredContent } = result
   const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
-  return isRefused ? wrapStructured(result) : result
+  if (isRefused) return wrapStructured(result)
+  return result
 }
 
 /** Structured content was an object before 2026-07-28, and a text repeated it for models. */
@@ -106,7 +107,8 @@ function isInPlaceOfResult(result: CallResult): boolean {
 /** Returns the id of the task that a legacy server has begun instead of a result. */
 function readTask({ task, content }: CallResult): string | undefined {
   const taskId = isPlainObject(task) && content.length === 0 ? task['taskId'] : undefined
-  return typeof taskId === 'string' ? taskId : undefined
+  if (typeof taskId === 'string') return taskId
+  return undefined
 }
 
 function createContext(
@@ -123,9 +125,9 @@ function createContext(
     session: view.getSession(),
     client: view.client,
     peer,
-    ...(Object.keys(meta).length > 0 ? { meta } : {}),
-    ...(onProgress ? { onProgress } : {}),
-    ...(isPlainObject(task) && view.client.era === 'legacy' ? { task } : {}),
+    ...(Object.keys(meta).length > 0 && { meta }),
+    ...(onProgress && { onProgress }),
+    ...(isPlainObject(task) && view.client.era === 'legacy' && { task }),
   }
 }
 

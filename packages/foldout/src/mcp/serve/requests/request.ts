@@ -61,7 +61,8 @@ export class ServedRequest {
 
   /** Creates the client as tools and features see it. */
   createPeer(logLevel: string | undefined): CallPeer {
-    return this.#sender.era === 'legacy' ? this.#createLegacyPeer(logLevel) : this.#createModernPeer()
+    if (this.#sender.era === 'legacy') return this.#createLegacyPeer(logLevel)
+    return this.#createModernPeer()
   }
 
   #createLegacyPeer(logLevel: string | undefined): CallPeer {
@@ -74,7 +75,7 @@ export class ServedRequest {
         // People answer some of these. The request itself has a deadline, if anything has.
         peer.request(method, params, { signal, timeoutMs: LONGEST_ANSWER_MS, sending: { relatedTo: this.id } }),
       ...this.#getHeaders(),
-      ...(logLevel === undefined ? {} : { logLevel }),
+      ...(logLevel !== undefined && { logLevel }),
     }
   }
 
@@ -90,13 +91,14 @@ export class ServedRequest {
       capabilities: isPlainObject(capabilities) ? { ...capabilities } : {},
       notify: (method, params) => this.notify({ method, params }),
       ...this.#getHeaders(),
-      ...(typeof level === 'string' ? { logLevel: level } : {}),
-      ...(inputResponses === undefined && requestState === undefined ? {} : { input }),
+      ...(typeof level === 'string' && { logLevel: level }),
+      ...(!(inputResponses === undefined && requestState === undefined) && { input }),
     }
   }
 
   #getHeaders(): Pick<CallPeer, 'headers'> {
-    return this.headers ? { headers: this.headers } : {}
+    if (this.headers) return { headers: this.headers }
+    return {}
   }
 }
 
@@ -105,7 +107,8 @@ const NOTHING: JsonObject = Object.freeze({})
 
 /** The `_meta` of parameters. */
 export function getMeta({ _meta: meta }: JsonObject): JsonObject {
-  return isPlainObject(meta) ? meta : NOTHING
+  if (isPlainObject(meta)) return meta
+  return NOTHING
 }
 
 /** Takes out what a request says about the protocol. Passed on, it would speak for this server. */

@@ -79,7 +79,10 @@ function refuseTakenNames({ withTools }: Registry, catalog: Catalog): void {
 function withVisibility(session: SessionReader, opened: VisibilityOverrides): SessionReader {
   return {
     has: (slice) => session.has(slice),
-    get: (slice) => (slice.name === visibility.name ? (opened as never) : session.get(slice)),
+    get: (slice) => {
+      if (slice.name === visibility.name) return opened as never
+      return session.get(slice)
+    },
   }
 }
 
@@ -99,7 +102,8 @@ function createLibrary(bound: ServedPrompt, source: SectionSource, asAtFirst: Se
       const now = source.view(asAtFirst)
       const state = now.state(path)
       if (state === undefined) return undefined
-      return state === 'full' ? now.content(path) : now.opened(pathsTo(path)).content(path)
+      if (state === 'full') return now.content(path)
+      return now.opened(pathsTo(path)).content(path)
     },
   }
 }

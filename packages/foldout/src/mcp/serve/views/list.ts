@@ -57,7 +57,8 @@ export function formatPage<Item>(
   const items = fitPage(all.slice(start, start + size))
   const end = start + items.length
   const last = items.at(-1)
-  return end < all.length && last !== undefined ? { items, nextCursor: `${end - 1}:${getName(last)}` } : { items }
+  if (end < all.length && last !== undefined) return { items, nextCursor: `${end - 1}:${getName(last)}` }
+  return { items }
 }
 
 /** As many items as a message may hold; at least one. */
@@ -68,7 +69,8 @@ function fitPage<Item>(items: readonly Item[]): readonly Item[] {
     bytes += new TextEncoder().encode(JSON.stringify(item)).byteLength
     return bytes > PAGE_BYTES
   })
-  return end === -1 ? items : items.slice(0, Math.max(end, 1))
+  if (end === -1) return items
+  return items.slice(0, Math.max(end, 1))
 }
 
 function startBehind<Item>(cursor: unknown, all: readonly Item[], getName: (item: Item) => string): number | undefined {

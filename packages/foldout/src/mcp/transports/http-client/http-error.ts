@@ -48,5 +48,6 @@ export function describeFetchFailure(error: unknown): string {
   const { cause } = error
   // Without a message, it has several causes: one for each address of the host.
   const [first] = cause instanceof AggregateError ? (cause.errors as readonly unknown[]) : [cause]
-  return first instanceof Error ? first.message : error.message
+  if (first instanceof Error) return first.message
+  return error.message
 }

@@ -86,7 +86,7 @@ class HttpTransport implements McpTransport {
         method: 'POST',
         headers: {
           ...options.headers,
-          ...(options.isHandshake ? {} : this.#sessionHeader),
+          ...(!options.isHandshake && this.#sessionHeader),
           'content-type': JSON_TYPE,
           accept: `${JSON_TYPE}, ${EVENT_TYPE}`,
         },
@@ -188,7 +188,8 @@ class HttpTransport implements McpTransport {
   }
 
   get #sessionHeader(): Readonly<Record<string, string>> {
-    return this.#session === undefined ? {} : { 'mcp-session-id': this.#session }
+    if (this.#session === undefined) return {}
+    return { 'mcp-session-id': this.#session }
   }
 
   #lose(reason: string, isDown: boolean): void {

@@ -110,7 +110,8 @@ export class Requests {
 function findRedirect(url: URL, { status, headers }: Response): URL | undefined {
   const location = headers.get('location')
   if (status < 300 || status >= 400 || status === 304 || location === null) return undefined
-  return URL.canParse(location, url.href) ? new URL(location, url) : undefined
+  if (URL.canParse(location, url.href)) return new URL(location, url)
+  return undefined
 }
 
 /** A request must not become another one, nor go to another server, which would get its credentials. */

@@ -50,7 +50,8 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~-]*)(?::\d{1,5})?$/i
 
 /** The host name of a URL, in the form in which names are compared. */
 function readName(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined
+  if (URL.canParse(url)) return new URL(url).hostname
+  return undefined
 }
 
 /** Extensions of browsers have a scheme of their own, and in Firefox a name that differs on every machine. */

@@ -41,7 +41,8 @@ class NodeRequest implements HttpRequest {
 
   getHeader(name: string): string | undefined {
     const value = Object.hasOwn(this.#request.headers, name) ? this.#request.headers[name] : undefined
-    return Array.isArray(value) ? value.join(', ') : value
+    if (Array.isArray(value)) return value.join(', ')
+    return value
   }
 
   /** Listeners take a fraction of the time of an async iterator. */

@@ -10,7 +10,8 @@ export function toPeer(address: string | undefined): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   const [bare = address] = address.split('%')
-  return bare.includes(':') ? `${expandIPv6(bare).slice(0, 4).join(':')}::/64` : address
+  if (bare.includes(':')) return `${expandIPv6(bare).slice(0, 4).join(':')}::/64`
+  return address
 }
 
 function expandIPv6(address: string): readonly string[] {
@@ -59,7 +60,8 @@ export class PeerCounter {
   /** Returns why a peer cannot have one more; undefined if it can. */
   check(peer: string): Refusal | undefined {
     if (this.#total >= this.#limits.max) return 'total'
-    return this.isFull(peer) ? 'peer' : undefined
+    if (this.isFull(peer)) return 'peer'
+    return undefined
   }
 
   /** Counts one more, until the function it returns is called. */

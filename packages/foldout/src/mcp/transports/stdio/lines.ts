@@ -65,5 +65,6 @@ export function findRequestId({
   const found =
     new RegExp(String.raw`${id}\s*\}\s*$`).exec(tail) ??
     new RegExp(String.raw`^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*${id}\s*,`).exec(head)
-  return found?.[1] === undefined ? undefined : (JSON.parse(found[1]) as string | number)
+  if (found?.[1] === undefined) return undefined
+  return JSON.parse(found[1]) as string | number
 }

@@ -251,7 +251,8 @@ class Batches {
     if (!batch) return []
     this.#open.delete(id)
     batch.missing.delete(id)
-    return batch.missing.size === 0 && batch.answers.length > 0 ? this.#take(batch) : []
+    if (batch.missing.size === 0 && batch.answers.length > 0) return this.#take(batch)
+    return []
   }
 
   #take(batch: Batch): readonly string[] {

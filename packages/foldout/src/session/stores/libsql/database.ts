@@ -156,7 +156,8 @@ export function corrupt(file: string, why: string, cause?: unknown): FoldoutErro
 }
 
 function getCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (error instanceof Error && 'code' in error) return String(error.code)
+  return ''
 }
 
 function getSize(file: string): number {

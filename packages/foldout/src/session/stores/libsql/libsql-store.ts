@@ -188,5 +188,5 @@ function decode(file: string, id: string, session: SessionRow, rows: readonly Ev
     return { sequence, event: parse(event) as Event, scope: scope as StoredEvent['scope'] }
   })
   const snapshot = session.snapshot === null ? undefined : (parse(session.snapshot) as Snapshot)
-  return { ...(snapshot ? { snapshot } : {}), sequence: session.sequence, events }
+  return { ...(snapshot && { snapshot }), sequence: session.sequence, events }
 }

@@ -109,7 +109,10 @@ function createMachine({ vm, entries, limits, library, useHost }: MachineOptions
     if (args.some((handle) => handle.typeof === 'unknown')) throw new RangeError('out of memory')
     vm.callFunction(entries[entry], vm.undefined, ...args).dispose()
   }
-  const boolean = (value: boolean): JSValueHandle => (value ? vm.true : vm.false)
+  const boolean = (value: boolean): JSValueHandle => {
+    if (value) return vm.true
+    return vm.false
+  }
 
   let isScript = true
   const evalProgram = (code: string): JSValueHandle => {
@@ -176,9 +179,13 @@ function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: numbe
   const callbacks: Readonly<Record<Callback, (...args: readonly JSValueHandle[]) => JSValueHandle>> = {
     post: (...args) => {
       const problem = host.post(args.map(plain))
-      return problem === undefined ? vm.undefined : vm.newString(problem)
+      if (problem === undefined) return vm.undefined
+      return vm.newString(problem)
     },
-    has: (name) => (host.has(String(plain(name))) ? vm.true : vm.false),
+    has: (name) => {
+      if (host.has(String(plain(name)))) return vm.true
+      return vm.false
+    },
     list: (server) => vm.newString(JSON.stringify(host.list(String(plain(server))))),
     random: () => vm.newNumber(Math.random()),
   }
@@ -193,5 +200,6 @@ function readPlainValue(handle: JSValueHandle | undefined, mostCharacters: numbe
   if (handle?.isNumber) return handle.toNumber()
   if (!handle?.isString || handle.length > mostCharacters) return undefined
   const text = handle.toString()
-  return text === UNREADABLE && handle.length !== UNREADABLE.length ? undefined : text
+  if (text === UNREADABLE && handle.length !== UNREADABLE.length) return undefined
+  return text
 }

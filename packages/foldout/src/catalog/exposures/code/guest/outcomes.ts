@@ -49,7 +49,8 @@ export function toBrokenOutcome(error: unknown): Outcome {
 
 /** The outcome of a program that waits forever. */
 export function toStuckOutcome(machine: Machine): Outcome {
-  return machine.isOutOfMemory() ? OUT_OF_MEMORY : toErrorOutcome(STUCK)
+  if (machine.isOutOfMemory()) return OUT_OF_MEMORY
+  return toErrorOutcome(STUCK)
 }
 
 export function toErrorOutcome(error: ProgramError): Outcome {

@@ -1,20 +1,15 @@
+import { transform } from 'sucrase'
 import { getErrorMessage } from '../../../../core/errors.ts'
-import { importPeer } from '../../../../core/peer.ts'
 import type { ProgramError } from '../contract/messages.ts'
 
 export type Stripped = { readonly code: string } | { readonly error: ProgramError }
 
 /** Turns TypeScript into JavaScript. Line numbers stay the same. */
-export type StripTypes = (source: string) => Stripped
-
-export async function loadStripTypes(): Promise<StripTypes> {
-  const { transform } = await importPeer('sucrase', () => import('sucrase'))
-  return (source) => {
-    try {
-      return { code: transform(source, { transforms: ['typescript'], disableESTransforms: true }).code }
-    } catch (error) {
-      return { error: toSyntaxError(error) }
-    }
+export function stripTypes(source: string): Stripped {
+  try {
+    return { code: transform(source, { transforms: ['typescript'], disableESTransforms: true }).code }
+  } catch (error) {
+    return { error: toSyntaxError(error) }
   }
 }
 
@@ -24,7 +19,7 @@ function toSyntaxError(error: unknown): ProgramError {
   const name = 'SyntaxError'
   const message = getErrorMessage(error).replace(/ \(\d+:\d+\)$/, '')
   const { line, column } = (error as { readonly loc?: { readonly line?: number; readonly column?: number } }).loc ?? {}
-  return { name, message, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
+  return { name, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 
 const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
@@ -49,7 +44,7 @@ export function explainError(error: ProgramError, source: string, code: string):
   const message = explained?.[1] ?? error.message
   // If types were removed from the line, the column would be wrong.
   const isSame = column !== undefined && text === getLines(code)[line - 1]
-  return { ...rest, message, line, ...(isSame ? { column } : {}) }
+  return { ...rest, message, line, ...(isSame && { column }) }
 }
 
 function getLines(text: string): readonly string[] {

@@ -36,7 +36,10 @@ export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgra
   let hasEnded = false
 
   const host: MachineHost = {
-    post: (values) => (watch.interruption ? undefined : handle(values)),
+    post: (values) => {
+      if (watch.interruption) return undefined
+      return handle(values)
+    },
     has: (name) => names.all.has(name),
     list: (server) => names.servers.get(server) ?? [],
     shouldStop: () => watch.check(),

@@ -3,7 +3,7 @@ import { ignore } from '../../../../core/promises.ts'
 import { getErrorType, getErrorMessage } from '../../../../core/errors.ts'
 import { loadMachines, type Machine } from './machine.ts'
 import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../contract/messages.ts'
-import { explainError, loadStripTypes } from './program-source.ts'
+import { explainError, stripTypes } from './program-source.ts'
 import { toBrokenOutcome, toErrorOutcome } from './outcomes.ts'
 import { groupNames } from './program-calls.ts'
 import { createWorkerProgram, type WorkerProgram } from './worker-program.ts'
@@ -20,7 +20,7 @@ function getPort(): NonNullable<typeof parentPort> {
 }
 
 async function serve(): Promise<void> {
-  const [machines, stripTypes] = await Promise.all([loadMachines(limits, engine), loadStripTypes()])
+  const machines = await loadMachines(limits, engine)
   let names = groupNames('')
   let current: { readonly id: number; readonly program: WorkerProgram } | undefined
   let spare = createSpare()

@@ -38,7 +38,10 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
     const calls = createCalls({
       functions,
       limits,
-      pause: () => (isOver ? () => {} : clock.pause()),
+      pause: () => {
+        if (isOver) return () => {}
+        return clock.pause()
+      },
       reply: (call, ok, text) => worker.post({ type: 'reply', program: id, call, ok, text }),
     })
     let isOver = false
@@ -56,9 +59,9 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
       resolve({
         ok: error === undefined,
         ...output,
-        ...(error ? { error } : {}),
+        ...(error && { error }),
         calls: calls.close(),
-        ...(reached ? { limit: reached } : {}),
+        ...(reached && { limit: reached }),
         durationMs: performance.now() - startedAt,
       })
     }
@@ -104,12 +107,13 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
 /** Gets the limit that a program reached without being stopped for it. */
 function getSurvivedLimit(hasTooManyCalls: boolean, missingCharacters: number): LimitName | undefined {
   if (hasTooManyCalls) return 'calls'
-  return missingCharacters > 0 ? 'output' : undefined
+  if (missingCharacters > 0) return 'output'
+  return undefined
 }
 
 /** Creates the result of a program that was never started. */
 export function createRefusedRun(error: ProgramError, limit?: LimitName): SandboxRun {
-  return { ok: false, logs: [], missingCharacters: 0, error, calls: [], ...(limit ? { limit } : {}), durationMs: 0 }
+  return { ok: false, logs: [], missingCharacters: 0, error, calls: [], ...(limit && { limit }), durationMs: 0 }
 }
 
 export const CANCELLED: ProgramError = { name: 'AbortError', message: 'The program was cancelled.' }
@@ -179,7 +183,8 @@ function toKeptValue(
 ): Pick<SandboxRun, 'value' | 'valueStart'> {
   if (kept === undefined) return {}
   if (isCut) return { valueStart: kept }
-  return value?.value === undefined ? {} : { value: value.value }
+  if (value?.value === undefined) return {}
+  return { value: value.value }
 }
 
 function cutLogs(logs: readonly SandboxLog[], most: number): readonly SandboxLog[] {

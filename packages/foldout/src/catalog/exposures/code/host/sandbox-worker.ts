@@ -106,5 +106,6 @@ export function startWorker(
 
 /** Converts the failure of a worker to start. Anything except a missing package is a crash. */
 function toSandboxCode(code: string): ErrorCode {
-  return code === 'peer-missing' || code === 'peer-broken' ? code : 'sandbox-crashed'
+  if (code === 'peer-missing' || code === 'peer-broken') return code
+  return 'sandbox-crashed'
 }

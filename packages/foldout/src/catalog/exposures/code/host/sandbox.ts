@@ -52,8 +52,8 @@ export interface Sandbox {
   close(): void
 }
 
-/** The engine that runs programs, and the compiler that removes types. Only the threads load them. */
-const PEERS = ['quickjs-wasi', 'sucrase']
+/** The engine that runs programs. Only the threads load it. */
+const ENGINE = 'quickjs-wasi'
 
 /**
  * Creates a sandbox for untrusted programs. Its threads are started with the first program.
@@ -68,7 +68,7 @@ const PEERS = ['quickjs-wasi', 'sucrase']
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   // Otherwise, the model would be the first to see that a package is missing, instead of the developer who has to
   // install it.
-  for (const name of PEERS) checkPeer(name, import.meta.resolve)
+  checkPeer(ENGINE, import.meta.resolve)
   const limits = readLimits(options.limits)
   const { concurrentPrograms = 4 } = options
   if (!Number.isInteger(concurrentPrograms) || concurrentPrograms < 1) {

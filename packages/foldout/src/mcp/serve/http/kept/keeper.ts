@@ -161,7 +161,8 @@ function createSweep(store: SessionStore, prefix: string, idleMs: number): () =>
           const state = await look(end, performance.now())
           if (state) seen.set(end.id, state)
         }
-        after = own.length === PAGE ? own.at(-1)?.id : undefined
+        if (own.length === PAGE) after = own.at(-1)?.id
+        else after = undefined
       }
       known = seen
     } finally {

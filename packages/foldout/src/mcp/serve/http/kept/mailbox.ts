@@ -104,5 +104,6 @@ export class Mailbox {
 function readAnswered(message: JsonObject): { readonly to: string; readonly id: number } | undefined {
   if (!isAnswer(message) || typeof message['id'] !== 'string') return undefined
   const [, to, id] = ADDRESS.exec(message['id']) ?? []
-  return to === undefined ? undefined : { to, id: Number(id) }
+  if (to === undefined) return undefined
+  return { to, id: Number(id) }
 }

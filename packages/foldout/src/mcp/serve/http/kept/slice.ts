@@ -37,7 +37,10 @@ const NOTHING: ClientState = {
   letters: [],
 }
 
-const add = <Item>(list: readonly Item[], item: Item): readonly Item[] => (list.includes(item) ? list : [...list, item])
+const add = <Item>(list: readonly Item[], item: Item): readonly Item[] => {
+  if (list.includes(item)) return list
+  return [...list, item]
+}
 
 /** Every machine reads all letters on each request, so their size is limited. */
 function dropOldest(letters: readonly Letter[]): readonly Letter[] {

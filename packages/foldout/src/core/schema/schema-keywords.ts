@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isPlainObject } from '../json/json.ts'
 
 const TYPES: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
@@ -83,7 +83,8 @@ function getTuple(
   schema: Readonly<Record<string, unknown>>,
   items: readonly unknown[],
 ): readonly (readonly [string, unknown])[] {
-  return 'prefixItems' in schema ? [] : [['prefixItems', items]]
+  if ('prefixItems' in schema) return []
+  return [['prefixItems', items]]
 }
 
 /** A reference to an item of a tuple. */
