@@ -1,4 +1,4 @@
-import { computeInterval, type MeanInterval } from '../../core/interval.ts'
+import { computeInterval, type MeanInterval } from '../../core/price/interval.ts'
 import { learnCore, priceCore, type LearnCoreOptions } from './learn-core.ts'
 import type { CatalogRecording, RecordedClient } from './recording.ts'
 

@@ -1,7 +1,7 @@
 import { type TuneOptions, listCandidates, type TuneCandidate } from './candidates.ts'
 import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { computeInterval } from '../../core/interval.ts'
+import { computeInterval } from '../../core/price/interval.ts'
 import { bySearch } from '../../disclosure/ahead/by-search.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { readSection } from '../../disclosure/strategies/read-section.ts'
