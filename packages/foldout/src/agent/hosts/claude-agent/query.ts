@@ -132,7 +132,8 @@ async function openAheadInQuery(host: Host, query: AheadQuery): Promise<SaidAhea
   const { prompt, session, isResumed } = query
   if (typeof prompt !== 'string') return { said: addToMessages(host, prompt, query), shown: [] }
   const { text } = await host.at(session).openAhead([prompt], { hasBegun: isResumed })
-  return text === '' ? { said: prompt, shown: [] } : { said: `${prompt}\n\n${text}`, shown: [text] }
+  if (text === '') return { said: prompt, shown: [] }
+  return { said: `${prompt}\n\n${text}`, shown: [text] }
 }
 
 async function* addToMessages(

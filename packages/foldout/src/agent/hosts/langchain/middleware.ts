@@ -72,15 +72,17 @@ async function begin(
   state: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, readonly Event[]> | undefined> {
   const { input } = describeInput(state)
-  report.started(input === undefined ? {} : { input })
-  const messages = (state['messages'] ?? []) as readonly BaseMessage[]
+  report.started(describeInput(state))
   if (input === undefined) return undefined
+  const messages = (state['messages'] ?? []) as readonly BaseMessage[]
   const { events } = await at(getEvents(state)).openAhead(messages.flatMap((message) => getInput(message) ?? []))
-  return events.length === 0 ? undefined : { [FIELD]: events }
+  if (events.length > 0) return { [FIELD]: events }
+  return undefined
 }
 
 function getInput(message: BaseMessage): string | undefined {
-  return message.getType() === 'human' ? message.text : undefined
+  if (message.getType() === 'human') return message.text
+  return undefined
 }
 
 async function askModel(
