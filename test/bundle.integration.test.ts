@@ -119,7 +119,8 @@ describe('the bundle', () => {
     expect(run(source)).toContain('42')
   })
 
-  it.each(['quickjs-wasi', 'sucrase'])('reports a missing %s as soon as an exposure is created', (name) => {
+  it('reports a missing quickjs-wasi as soon as an exposure is created', () => {
+    const name = 'quickjs-wasi'
     const hook = `export async function resolve(specifier, context, next) {
       if (specifier !== '${name}') return next(specifier, context)
       throw Object.assign(new Error("Cannot find package '${name}'"), { code: 'ERR_MODULE_NOT_FOUND' })

@@ -21,7 +21,14 @@ const CHUNKS = Object.entries({
   catalog: ['catalog'],
   adapters: ['openai', 'anthropic'],
   hosts: ['langchain', 'mastra'],
+  telemetry: ['telemetry', 'opentelemetry or node or compare'],
+  files: ['files', 'node'],
 })
+/** Too small for files of their own: the server uses them, and comparisons or skills. */
+const SMALL = {
+  core: /\/src\/core\/json\/measure\.ts$/,
+  prompt: /\/src\/sections\/skills\/(?:limits|metadata|front-matter|read-skill)\.ts$/,
+}
 /** The entry point of the code that a catalog loads with its first search. */
 const SEARCH = 'src/catalog/search/engine/search-index.ts'
 /** The code for the first search is split into two files, so that compiling it does not block a process for long. */
@@ -178,7 +185,10 @@ function createGroups(folder) {
   const common = CHUNKS.map(([name, entries], i) => ({
     debugName: name,
     priority: CHUNKS.length - i,
-    name: (id, context) => (entries.every((entry) => reaches(entry, id, context)) ? name : null),
+    name(id, context) {
+      if (SMALL[name]?.test(id)) return name
+      return entries.every((entry) => reaches(entry, id, context)) ? name : null
+    },
   }))
   return [...common, { name: 'search-words', priority: 0, test: SEARCH_WORDS }]
 }

@@ -99,3 +99,14 @@ export function getAncestors(path: string): string[] {
   for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) ancestors.push(path.slice(0, at))
   return ancestors
 }
+
+/** Decodes a file as text; undefined if it is not text. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+    return undefined
+  } catch {
+    return undefined
+  }
+}

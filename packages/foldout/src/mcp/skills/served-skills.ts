@@ -1,7 +1,6 @@
-import { shorten } from '../../core/text.ts'
+import { decodeText, shorten } from '../../core/text.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
-import { decodeText } from '../../sections/skills/read-skills.ts'
 import { toKey } from '../../sections/skills/read-skill.ts'
 import type { Skill } from '../../sections/skills/skill.ts'
 import { MAX_SERVED_SKILL_BYTES, MAX_SERVED_SKILL_FILES, MAX_SKILL_INSTRUCTIONS } from '../limits.ts'

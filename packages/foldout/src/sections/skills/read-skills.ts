@@ -260,14 +260,3 @@ export async function computeSkillDigest(skill: Pick<Skill, 'text' | 'files'>): 
   }
   return `sha256:${hash.digest()}`
 }
-
-/** Decodes a file as text; undefined if it is not text. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (!text.includes('\0')) return text
-    return undefined
-  } catch {
-    return undefined
-  }
-}

@@ -1,9 +1,8 @@
 import { sha256Hex } from '../../core/hash.ts'
-import { cutWithCount, nameSome, shorten } from '../../core/text.ts'
+import { decodeText, cutWithCount, nameSome, shorten } from '../../core/text.ts'
 import { fail, ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
 import { MAX_SCRIPT_OUTPUT } from './limits.ts'
-import { decodeText } from './read-skills.ts'
 import type { Skill } from './skill.ts'
 import { findSkillFile } from './skill-text.ts'
 

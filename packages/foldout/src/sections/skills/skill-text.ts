@@ -1,9 +1,9 @@
 import { createBytesHash } from '../../core/hash.ts'
-import { nameSome } from '../../core/text.ts'
+import { decodeText, nameSome } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { SessionReader } from '../../session/session.ts'
 import { MAX_SKILL_FILE_BYTES, SKILL_FILES_SHOWN } from './limits.ts'
-import { decodeText, type TrustSkill } from './read-skills.ts'
+import type { TrustSkill } from './read-skills.ts'
 import type { Skill, SkillFile } from './skill.ts'
 import { fillArguments, getSkillUse } from './skill-state.ts'
 
