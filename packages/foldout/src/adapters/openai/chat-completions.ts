@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { cutText } from '../../core/text.ts'
+import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatReply, ChatRequest } from '../contract.ts'
 import { isRepair } from '../repair.ts'
@@ -94,16 +95,17 @@ function toChatBody(
     ...parameters,
     model: endpoint.model,
     stream: true,
-    ...(output &&
-      hasFormat && {
-        response_format: { type: 'json_schema', json_schema: toNamedSchema(output, using.has('strict')) } as const,
-      }),
+    ...(output && hasFormat && { response_format: toResponseFormat(output, using.has('strict')) }),
     ...(tools.length > 0 && { tools }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
       ...toChatMessages(messages, nativeAdapter, using),
     ],
   }
+}
+
+function toResponseFormat(output: OutputSpec<unknown>, isStrict: boolean): OpenAI.ResponseFormatJSONSchema {
+  return { type: 'json_schema', json_schema: toNamedSchema(output, isStrict) }
 }
 
 /** Returns the tools that run on the server, from the adapter's `parameters`. */
