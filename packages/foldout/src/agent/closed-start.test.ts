@@ -82,7 +82,7 @@ describe.each(Object.entries(strategies))('R70 a closed section in the system te
   })
 
   it('leaves it if the next request would not fit otherwise', async () => {
-    const { before, after } = await chat(strategy(), { contextWindow: 4_000, input: `${'And now? '.repeat(500)}` })
+    const { before, after } = await chat(strategy(), { contextWindow: 4_000, input: 'And now? '.repeat(500) })
     expect(before?.system).toContain(TEXT.trim())
     expect(after?.system).not.toContain('30 days')
   })
