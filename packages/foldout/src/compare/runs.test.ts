@@ -56,9 +56,10 @@ describe('the conversation of a run', () => {
   })
 
   it('R80 goes on as long as a simulated user has something to say, and counts what the user costs', async () => {
+    const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
     const asked: string[] = []
     const createUser = (): ReturnType<typeof scriptedAdapter> =>
-      scriptedAdapter([says(asked.length < 2 ? `Message ${asked.length}` : '###DONE###')])
+      scriptedAdapter([says(asked.length < 2 ? `Message ${asked.length}` : '###DONE###')], { usage })
     const user = simulateUser(() => createUser())
     const save = join(folder, 'user.jsonl')
     const report = await compare({
@@ -67,7 +68,7 @@ describe('the conversation of a run', () => {
       parallel: 1,
       adapter: ({ arm }) => {
         asked.length = 0
-        return scriptedAdapter([says(`Hello ${arm}.`), says('Good bye.')])
+        return scriptedAdapter([says(`Hello ${arm}.`), says('Good bye.')], { usage })
       },
       user: async (talk) => {
         const next = await user(talk)

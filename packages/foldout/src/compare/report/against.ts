@@ -1,3 +1,4 @@
+import { formatCount } from '../../core/text.ts'
 import type { AgainstBase, CompareVerdict } from '../contract/report.ts'
 import type { SavedHeader, SavedRun } from '../contract/saved.ts'
 import { getNormalShare } from '../statistics/distributions.ts'
@@ -73,7 +74,7 @@ function findReasons(cases: readonly SharedCase[], { base, arm, needs, clusters 
   const reasons: string[] = []
   if (clusters < MIN_CLUSTERS)
     reasons.push(
-      `There are only ${clusters} independent cases that both arms have run. Compare at least ${MIN_CLUSTERS}.`,
+      `Both arms have run only ${formatCount(clusters, 'independent case')}. Compare at least ${MIN_CLUSTERS}.`,
     )
   if (all.length > 0 && all.every(({ score }) => score === 1))
     reasons.push('Every run of both arms passed, so these cases cannot show a difference. Add harder ones.')
