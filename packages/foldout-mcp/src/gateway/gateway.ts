@@ -146,7 +146,8 @@ class RunningGateway implements Gateway {
   }
 
   get ownTools(): readonly ListedTool[] {
-    return this.#foldLimits.getLeast() === Infinity ? [] : [LISTING]
+    if (this.#foldLimits.getLeast() === Infinity) return []
+    return [LISTING]
   }
 
   get ownInstructions(): string {
@@ -185,8 +186,10 @@ class RunningGateway implements Gateway {
       ...options,
       publicUrl,
       isProtected: tokens !== undefined && tokens.length > 0,
-      find: (preset) =>
-        preset === '' || this.#requireConfig().presets.has(preset) ? this.#views.find(preset) : undefined,
+      find: (preset) => {
+        if (preset === '' || this.#requireConfig().presets.has(preset)) return this.#views.find(preset)
+        return undefined
+      },
     })
     void this.#join(publicUrl ?? listening.url)
     return this.#keep(listening)

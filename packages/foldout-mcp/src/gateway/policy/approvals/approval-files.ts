@@ -58,7 +58,8 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
         const isWaiting = WAITING.test(name)
         if (!isWaiting && !APPROVAL_ID.test(name.replace(/\.(?:approved|denied)$/, ''))) return undefined
         const call = await read(join(folder, name))
-        return isWaiting ? call : undefined
+        if (isWaiting) return call
+        return undefined
       }),
     )
     return calls.filter((call) => call !== undefined).sort((one, other) => one.expiresAt - other.expiresAt)
@@ -144,7 +145,8 @@ function createRounds(now: () => number): Pick<ApprovalStore, 'beginRound' | 'ta
     async takeRound(state) {
       const found = rounds.get(state)
       rounds.delete(state)
-      return found && found.expiresAt > now() ? found.round : undefined
+      if (found && found.expiresAt > now()) return found.round
+      return undefined
     },
   }
 }

@@ -77,7 +77,8 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
   return {
     get reason() {
       if (health.problem) return health.problem.message
-      return tools.missing > 0 ? `${tools.missing} of ${tools.size} tools have no vector yet.` : undefined
+      if (tools.missing > 0) return `${tools.missing} of ${tools.size} tools have no vector yet.`
+      return undefined
     },
     get isUsable() {
       return !health.problem && tools.missing < tools.size
@@ -306,7 +307,10 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
       if (!block) return estimate
       const { has } = block
       const cosineAt = yield* block.allCosinesWith(vector)
-      return (slot) => (has(slot) ? cosineAt(slot) : estimate(slot))
+      return (slot) => {
+        if (has(slot)) return cosineAt(slot)
+        return estimate(slot)
+      }
     },
   }
 }
