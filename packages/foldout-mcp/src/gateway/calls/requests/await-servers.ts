@@ -1,6 +1,7 @@
 import { getMissingTool, hasFoundNothing, type CallResult } from 'foldout/catalog'
 import { showInvisible } from '../../../shared/visible.ts'
 import { findTarget, readSearch, type FailedServer, type RequestStage } from './request.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /**
  * Waits a while for servers that are still starting before a search, because they may have the tool. If they need longer, the answer
@@ -30,7 +31,7 @@ export const awaitServers: RequestStage = async (request, next) => {
 }
 
 function createHeldResult(tool: string): CallResult {
-  return { content: [{ type: 'text', text: formatHeld(tool) }], isError: true }
+  return createErrorResult(formatHeld(tool))
 }
 
 function formatHeld(tool: string): string {
