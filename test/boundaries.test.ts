@@ -21,19 +21,19 @@ const ROOMS: Readonly<Record<string, Room>> = {
   find: { imports: ['core', 'tools', 'catalog'] },
   disclosure: { imports: ['core', 'session', 'tools', 'find'], types: ['files'] },
   prompt: { imports: ['core', 'session', 'tools', 'files', 'find', 'disclosure'] },
-  // Adapters know prompts only by type, and know nothing about disclosure or the loop.
-  adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
+  // Adapters know prompts only by type, and know nothing about disclosure or the loop. They write signatures of tools.
+  adapters: { imports: ['core', 'session', 'tools', 'catalog'], types: ['prompt'] },
   agent: { imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
   // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
-  mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'], types: ['files'] },
+  mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog', 'sections'], types: ['files'] },
   // Telemetry listens to everything; only comparisons, which count what runs did, import it.
   telemetry: {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
   },
   compare: {
-    imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
+    imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
   },
   testing: {
     imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog', 'sections'],
@@ -98,7 +98,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     transports: ['.', 'protocol'],
     client: ['.', 'protocol', 'transports'],
     'tools-from': ['.', 'protocol', 'client'],
-    serve: ['.', 'protocol', 'transports'],
+    skills: ['.', 'protocol', 'client', 'tools-from'],
+    serve: ['.', 'protocol', 'transports', 'skills'],
   },
   'foldout/src/mcp/transports': { http: [], 'http-client': [], stdio: [] },
   'foldout/src/mcp/serve': {
@@ -160,10 +161,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     configure: ['support'],
     policy: ['support'],
     prompts: ['support', 'inspect'],
+    compare: ['support'],
     'sign-in': ['support'],
     traffic: ['support', 'gateway'],
     fleet: ['support', 'policy'],
-    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'sign-in', 'traffic', 'fleet'],
+    '.': ['support', 'gateway', 'configure', 'policy', 'prompts', 'compare', 'sign-in', 'traffic', 'fleet'],
   },
 }
 

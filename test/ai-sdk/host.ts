@@ -63,6 +63,9 @@ function describeRequest({ prompt, tools = [] }: Options): Parameters<HostSetup[
   return {
     system: prompt.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n'),
     tools: tools.map(({ name }) => name),
+    inputs: prompt.flatMap(({ role, content }) =>
+      role === 'user' ? [content.map((part) => ('text' in part ? part.text : '')).join('\n')] : [],
+    ),
     results: texts,
     hasImage: JSON.stringify(results).includes('iVBOR'),
   }
@@ -99,7 +102,7 @@ export function createHostAgent(
   async function go(isStreamed = false): Promise<HostTurn> {
     const { bound: prompt, options } = setup
     const tools = { look_up: lookUp }
-    const disclosure = isBare ? { tools } : await createDisclosure({ ...options, prompt, session, tools })
+    const disclosure = isBare ? { tools } : await createDisclosure({ ...options, prompt, session, tools, messages })
     const settings = { model, ...disclosure, messages, stopWhen: ai.stepCountIs(20) }
     const result = isStreamed ? ai.streamText(settings) : await ai.generateText(settings)
     const [text, content, response] = [await result.text, await result.content, await result.response]

@@ -24,6 +24,7 @@ function describeRequest({ system, tools = [], messages }: WireRequest, order: s
   return {
     system: system.at(-1)?.text ?? '',
     tools: order.filter((name) => names.has(name)),
+    inputs: messages.flatMap(({ role, content }) => (role === 'user' ? getTexts(content) : [])),
     results: results.map(({ content = '' }) => {
       const text = typeof content === 'string' ? content : content.flatMap((part) => part.text ?? []).join('\n')
       // The executable says what is left of its budget.
@@ -31,6 +32,12 @@ function describeRequest({ system, tools = [], messages }: WireRequest, order: s
     }),
     hasImage: JSON.stringify(results).includes('"type":"image"'),
   }
+}
+
+/** The executable adds reminders of its own. */
+function getTexts(content: unknown): readonly string[] {
+  const texts = typeof content === 'string' ? [content] : (content as readonly Block[]).flatMap(({ text = '' }) => text)
+  return texts.filter((text) => text !== '' && !text.startsWith('<system-reminder>'))
 }
 
 /** An agent on the executable of an SDK, with a provider that answers from a script. */

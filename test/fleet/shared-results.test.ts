@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { KEPT_PER_CLIENT, MAX_SHARED_BYTES } from '../../packages/foldout-mcp/src/gateway/results/limits.ts'
+import {
+  KEPT_PER_CLIENT,
+  MAX_KEPT_BYTES,
+  MAX_SHARED,
+  MAX_SHARED_BYTES,
+  ROOM_AFTER,
+} from '../../packages/foldout-mcp/src/gateway/results/limits.ts'
 import type { SharedOwner } from '../../packages/foldout-mcp/src/gateway/results/shared.ts'
 import type { GatewayStore } from '../../packages/foldout-mcp/src/gateway/store/contract/gateway-store.ts'
 import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/postgres/store.ts'
@@ -38,7 +44,7 @@ afterAll(async () => {
 const read = async (sql: string): Promise<readonly unknown[]> => (await query(url, sql)).rows
 
 describe('R65 folded results in PostgreSQL', () => {
-  const ada: SharedOwner = { key: 'ada', isShared: false }
+  const ada: SharedOwner = { key: 'ada', isShared: false, user: 'ada' }
   const HANDLE = '0123456789abcdef01234567'
 
   async function openStore(): Promise<NonNullable<GatewayStore['results']>> {
@@ -69,7 +75,7 @@ describe('R65 folded results in PostgreSQL', () => {
     const results = await openStore()
     await results.save(HANDLE, ada, { text: 'a result', isJson: false })
     await query(url, `UPDATE foldout.gateway_results SET owner = encode(sha256('eve'), 'hex')`)
-    await expect(results.find(HANDLE, { key: 'eve', isShared: false })).rejects.toThrow('It was changed in the store.')
+    await expect(results.find(HANDLE, { ...ada, key: 'eve' })).rejects.toThrow('It was changed in the store.')
   })
 
   it('are dropped when they were not used for a while, or are too many of one client', async () => {
@@ -80,6 +86,32 @@ describe('R65 folded results in PostgreSQL', () => {
     expect(found.map((result) => result !== undefined)).toEqual(handles.map((_, i) => i >= 3))
     await query(url, `UPDATE foldout.gateway_results SET used_at = now() - interval '31 minutes'`)
     expect(await results.find(handles.at(-1) ?? '', ada)).toBeUndefined()
+  })
+
+  it.each([
+    { what: 'many', bytes: 1 },
+    { what: 'large', bytes: 1_000_000 },
+  ])('of a user are not lost to another one who keeps $what', async ({ bytes }) => {
+    const results = await openStore()
+    await results.save(HANDLE, ada, { text: 'the oldest of all', isJson: false })
+    // In as many sessions as he likes.
+    await query(
+      url,
+      `INSERT INTO foldout.gateway_results (id, owner, is_json, bytes, kept_by, kept_for)
+       SELECT 'eve' || i, 'session ' || i % 200, false, ${bytes}, 'x', 'eve' FROM generate_series(1, ${MAX_SHARED}) AS i`,
+    )
+    for (let i = 0; i < ROOM_AFTER - 1; i++)
+      await results.save(
+        `${i}`.padStart(24, '0'),
+        { ...ada, key: `${i}`, user: `user ${i}` },
+        { text: 'x', isJson: false },
+      )
+    expect(await results.find(HANDLE, ada)).toEqual({ text: 'the oldest of all', isJson: false })
+    const [row] = await read('SELECT count(*)::int AS count, sum(bytes) AS bytes FROM foldout.gateway_results')
+    const { count, bytes: total } = row as { readonly count: number; readonly bytes: string }
+    expect(count).toBeLessThanOrEqual(MAX_SHARED)
+    expect(Number(total)).toBeLessThanOrEqual(MAX_KEPT_BYTES)
+    expect(count).toBeGreaterThan(bytes === 1 ? MAX_SHARED - 1 : 1_000)
   })
 
   it('say where they are if they are too large', async () => {

@@ -61,6 +61,7 @@ function describeRequest(sent: readonly Loose[], tools: readonly Loose[]): Param
       .map(({ text }) => text)
       .join('\n'),
     tools: tools.map(({ name }) => name),
+    inputs: sent.filter((message) => message.getType() === 'human').map(({ text }) => text),
     results: results.map(({ text }) => text),
     hasImage: JSON.stringify(results.map(({ content }) => content)).includes('data:image/png;base64,iVBOR'),
   }

@@ -76,6 +76,7 @@ function describeRequest({ prompt, tools = [] }: Loose): Parameters<HostSetup['m
       .map(({ content }: Loose) => content)
       .join('\n'),
     tools: tools.map(({ name }: Loose) => name),
+    inputs: prompt.filter(({ role }: Loose) => role === 'user').map(({ content }: Loose) => getText(content)),
     results: results.map(({ output }: Loose) => getText(output.value)),
     hasImage: JSON.stringify(results).includes('iVBOR'),
   }

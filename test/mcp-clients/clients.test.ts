@@ -148,11 +148,11 @@ describe.runIf(IS_ALL).each(TRANSPORTS)('R53 clients of others over %s', (transp
 
 describe.runIf(IS_ALL)('R52 clients with the gateway installed', () => {
   /** Links to the programs, and an `npx` that starts this gateway, because its version may not be published yet. */
-  function createPath(home: string, programs: Readonly<Record<string, string>>): string {
+  function createPath(home: string, programs: Readonly<Record<string, string>>, before = ''): string {
     const folder = join(home, 'bin')
     mkdirSync(folder, { recursive: true })
     for (const [name, file] of Object.entries(programs)) symlinkSync(file, join(folder, name))
-    const npx = `#!/bin/sh\n[ "$1" = -y ] && shift\nshift\nexec "${process.execPath}" "${BIN}" "$@"\n`
+    const npx = `#!/bin/sh\n${before}\n[ "$1" = -y ] && shift\nshift\nexec "${process.execPath}" "${BIN}" "$@"\n`
     writeFileSync(join(folder, 'npx'), npx, { mode: 0o755 })
     return [folder, process.env['PATH']].join(delimiter)
   }
@@ -177,6 +177,22 @@ describe.runIf(IS_ALL)('R52 clients with the gateway installed', () => {
     },
     120_000,
   )
+
+  // With its search for tools, it waits at its start only for servers whose entry says so.
+  it('claude-code sends the tools of the gateway with its first request', async () => {
+    const provider = await startProvider()
+    provider.mock.on({}, { content: 'Hello.' })
+    // The real one asks the registry.
+    const PATH = createPath(provider.home, { claude: CLAUDE }, 'sleep 3')
+    const variables = { ...provider.env, PATH, ENABLE_TOOL_SEARCH: 'true' }
+    const config = gateway.args[gateway.args.indexOf('--config') + 1] ?? ''
+    await run([process.execPath, BIN, 'install', 'claude-code', '--config', config], variables, provider.home)
+    await run([CLAUDE, '-p', 'Say hello.', '--model', 'claude-sonnet-4-5'], variables, provider.home)
+    const [first] = provider.requests.filter(({ tools = [] }) => tools.length > 0)
+    const names = first?.tools?.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(TOOLS.map((name) => `mcp__foldout__${name}`)))
+    await provider.stop()
+  }, 120_000)
 })
 
 /** A private home folder for a program that keeps files there. */

@@ -1,5 +1,5 @@
 import { fail, defineTool, ok } from 'foldout'
-import { all, createCatalog, hybrid, metaTool, twoPhase, type Exposure, type RawTool } from 'foldout/catalog'
+import { all, createCatalog, hybrid, metaTool, native, twoPhase, type Exposure, type RawTool } from 'foldout/catalog'
 import { code } from 'foldout/code'
 import { fileTools } from 'foldout/files'
 import * as z from 'zod'
@@ -81,6 +81,11 @@ const calls: Readonly<Record<string, readonly Call[]>> = {
     ['discover_and_use_tool', { action: 'dance' }],
     ['discover_and_use_tool', {}],
   ],
+  native: [
+    ['search_tools', { query: 'water the roses' }],
+    ['search_tools', { query: 'water the roses' }],
+    ['search_tools', { query: 'xyzzy' }],
+  ],
   twoPhase: [
     ['get_tool_definition', { name: 'water_garden' }],
     ['get_tool_definition', { name: 'water_gardn' }],
@@ -112,7 +117,7 @@ async function writeExposure(page: Page, exposure: Exposure, made: readonly Call
     page.text(`tool ${tool.name}`, `${tool.description}\n${JSON.stringify(tool.inputSchema, undefined, 2)}`)
   }
   for (const [name, args] of made) {
-    const result = await view.call(name, args, {})
+    const result = await view.call(name, args, { addsInPlace: true })
     const text = result.content.map((part) => (typeof part['text'] === 'string' ? part['text'] : `[${part.type}]`))
     page.text(`${name} ${JSON.stringify(args)}${result.isError ? ' (error)' : ''}`, text.join('\n'))
   }
@@ -120,7 +125,7 @@ async function writeExposure(page: Page, exposure: Exposure, made: readonly Call
 
 export async function writeCatalogs(page: Page): Promise<void> {
   const coding = code()
-  const exposures = [all(), hybrid(), metaTool(), twoPhase(), coding]
+  const exposures = [all(), hybrid(), metaTool(), native(), twoPhase(), coding]
   for (const exposure of exposures) await writeExposure(page, exposure, calls[exposure.name] ?? [])
   coding.close()
 }

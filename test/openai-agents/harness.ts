@@ -61,6 +61,9 @@ function describeRequest({ systemInstructions, tools, input }: Loose): Parameter
   return {
     system: systemInstructions ?? '',
     tools: tools.map(({ name }: Loose) => name),
+    inputs: (Array.isArray(input) ? input : []).flatMap(({ role, content }: Loose) =>
+      role === 'user' ? [getText(content)] : [],
+    ),
     results: results.map(({ output }: Loose) => getText(output)),
     hasImage: JSON.stringify(results).includes('data:image/png;base64,iVBOR'),
   }

@@ -9,7 +9,7 @@ import { adapterSuite } from '../../packages/foldout/src/testing/adapter-suite.t
 import { anthropicBehavior, compatibleBehaviors, openaiBehavior } from './behavior.ts'
 import { modelWire, scriptedModel, type ModelRequest } from './ai-sdk-model.ts'
 import { startMockProvider, type Behavior, type RecordedRequest } from './mock.ts'
-import { chatWire, messagesWire, responsesWire, type Wire } from './wires.ts'
+import { chatWire, messagesWire, responsesWire, throughWire, type Wire } from './wires.ts'
 
 /** Runs the suite on an adapter that speaks HTTP with the mock provider, which refuses what the real one refuses. */
 function httpSuite(
@@ -36,6 +36,17 @@ const apiKey = 'no-secret'
 // A longer tool list invalidates thinking, which is then left out; anthropic-chat.test.ts is about that.
 const { think: _, ...unthinking } = anthropicBehavior
 
+/** Tools that the application adds between two turns have no result, so they go to the list. */
+const referencesWire: Wire = {
+  ...messagesWire('reference'),
+  getPrefixes: messagesWire('plain').getPrefixes,
+  getTools(request) {
+    const said = JSON.stringify(request.body['messages'])
+    const names = messagesWire('reference').getTools(request)
+    return names.toSorted((one, other) => said.indexOf(one) - said.indexOf(other))
+  },
+}
+
 // Each case has its own provider, and most of the time is spent waiting.
 describe.concurrent('adapters', () => {
   httpSuite(
@@ -52,6 +63,20 @@ describe.concurrent('adapters', () => {
     const address = 'https://api.openai.com/v1'
     return openai({ model: 'gpt-4.1', apiKey, baseURL: address, interface: 'chat', fetch: redirect(address, url) })
   })
+  httpSuite(
+    'openai (Chat Completions, through call_tool)',
+    { wire: throughWire(chatWire()), behavior: openaiBehavior },
+    (url) => {
+      const address = 'https://api.openai.com/v1'
+      const toChat = { interface: 'chat', toolAdditions: 'through', fetch: redirect(address, url) } as const
+      return openai({ model: 'gpt-4.1', apiKey, baseURL: address, ...toChat })
+    },
+  )
+  httpSuite(
+    'openai (Responses, through call_tool)',
+    { wire: throughWire(responsesWire('native')), behavior: openaiBehavior },
+    (url) => openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1`, toolAdditions: 'through' }),
+  )
   for (const [host, behavior] of Object.entries<Behavior>(compatibleBehaviors)) {
     httpSuite(`openaiCompatible (${host})`, { wire: chatWire({ isCompatible: true }), behavior }, (url) => {
       const address = `${host}/v1`
@@ -63,6 +88,14 @@ describe.concurrent('adapters', () => {
   )
   httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
     anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
+  )
+  httpSuite('anthropic (tools named in results)', { wire: referencesWire, behavior: unthinking }, (url) =>
+    anthropic({ model: 'claude-sonnet-4-6', apiKey, ...asAnthropic(url) }),
+  )
+  httpSuite(
+    'anthropic (through call_tool)',
+    { wire: throughWire(messagesWire('native')), behavior: anthropicBehavior },
+    (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'through' }),
   )
 
   adapterSuite<ModelRequest>('aiSdk', {

@@ -35,7 +35,7 @@ interface ResponsesBody {
 }
 interface MessagesBlock {
   readonly type: string
-  readonly content?: string | readonly { readonly text?: string }[]
+  readonly content?: string | readonly { readonly text?: string; readonly tool_name?: string }[]
   readonly tool?: { readonly definition?: NamedTool; readonly name?: string }
 }
 interface MessagesBody {
@@ -81,8 +81,11 @@ export function messagesWire(additions: Additions): Wire {
   const blocks = (request: RecordedRequest) => body(request).messages.flatMap(({ content }) => content)
   const getTools = (request: RecordedRequest) => {
     const loaded = (body(request).tools ?? []).filter((tool) => tool.defer_loading !== true)
-    const added = blocks(request).flatMap(({ tool }) => tool?.definition?.name ?? tool?.name ?? [])
-    return [...loaded.map(({ name }) => name), ...added]
+    const added = blocks(request).flatMap(({ tool, content }) => [
+      tool?.definition?.name ?? tool?.name ?? [],
+      typeof content === 'string' ? [] : (content ?? []).map(({ tool_name: name }) => name ?? []),
+    ])
+    return [...loaded.map(({ name }) => name), ...added.flat(2)]
   }
   return {
     getTools,
@@ -152,4 +155,21 @@ function withoutExtras(body: RecordedRequest['body']): RecordedRequest['body'] {
     key === 'reasoning_content' || key === 'extra_content' ? undefined : value,
   )
   return JSON.parse(text) as RecordedRequest['body']
+}
+
+/** Added tools are defined in the text that adds them, and the list of tools never changes. */
+export function throughWire(wire: Wire): Wire {
+  return {
+    ...wire,
+    getTools(request) {
+      const texts = JSON.stringify(request.body).split('Call with call_tool:').slice(1)
+      const defined = texts.flatMap((text) => {
+        const [definitions = ''] = text.split(/(?<!\\)"/)
+        return [...definitions.matchAll(/\\n(\w+)\(/g)].map(([, name = '']) => name)
+      })
+      return [...wire.getTools(request).filter((name) => name !== 'call_tool'), ...defined]
+    },
+    getResults: (request) => wire.getResults(request).map((text) => text.replace(/\n\nCall with call_tool:[^]*/, '')),
+    getPrefixes: (request) => [wire.getPrefixes(request).join('')],
+  }
 }

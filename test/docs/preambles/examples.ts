@@ -54,6 +54,7 @@ export const manual = defineSection({
   visibility: 'summary',
 })
 export const sections = [role]
+export const approvedDigests = new Set<string>()
 export const look = defineTool({ name: 'look', description: 'Looks around.', execute: () => ok('There is a lamp.') })
 const tasks = defineSection({ key: 'tasks', title: 'Tasks', template: 'Find the lamp.', tools: [look] })
 export const prompt = definePrompt({ ns: 'support', key: 'agent', sections: [role, refunds, guide, tasks] })

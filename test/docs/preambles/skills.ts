@@ -1,5 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createCatalog } from 'foldout/catalog'
+import { createMemoryFilesystem } from 'foldout/files'
+import type { McpClient } from 'foldout/mcp'
 import { createTemporaryFolder } from '../../temporary-folder.ts'
 
 export const skillFolder = createTemporaryFolder('foldout-docs-')
@@ -8,3 +11,7 @@ writeFileSync(
   join(skillFolder, 'invoices/SKILL.md'),
   '---\nname: invoices\ndescription: How to write one.\n---\nNumber them.\n',
 )
+
+export const catalog = createCatalog([])
+export const files = createMemoryFilesystem({})
+export declare const client: McpClient

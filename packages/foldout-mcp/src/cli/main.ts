@@ -3,6 +3,7 @@ import { UsageError } from '../gateway/config/config.ts'
 import { readVersion } from '../shared/surroundings.ts'
 import { EXIT } from './support/exit-codes.ts'
 import { addCompletion, formatHelpJson } from './completion.ts'
+import { addCompareCommands } from './compare/commands.ts'
 import { addConfigureCommands } from './configure/commands.ts'
 import { addFleetCommands } from './fleet/commands.ts'
 import { addGatewayCommands } from './gateway/commands.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly AddCommands[] = [
   addTrafficCommands,
   addFleetCommands,
   addPromptCommands,
+  addCompareCommands,
   addCompletion,
 ]
 
@@ -34,7 +36,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Explore:', ['tools', 'search', 'call', 'doctor', 'inspect']],
   ['Approve and audit:', ['approvals', 'approve', 'deny', 'pins', 'audit']],
   ['Improve:', ['replay', 'eval', 'advise']],
-  ['Prompts:', ['render', 'simulate']],
+  ['Prompts:', ['render', 'simulate', 'lint', 'compare']],
 ]
 const OTHERS = 'More:'
 

@@ -232,8 +232,8 @@ describe.runIf(hasDisk)('R54 a disk that is full', () => {
       { encoding: 'utf8', env: { ...process.env, XDG_CACHE_HOME: disk, XDG_DATA_HOME: disk, FOLDOUT_KEYCHAIN: 'off' } },
     )
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('hello') as string })
-    expect(stderr).toMatch(/The tools of 'a' cannot be cached: ENOSPC/)
-    expect(stderr).toMatch(/The definitions of 'a' cannot be pinned: ENOSPC/)
+    expect(stderr).toMatch(/^foldout: Tools cannot be cached: ENOSPC/m)
+    expect(stderr).toMatch(/^foldout: Definitions of tools cannot be pinned: ENOSPC/m)
   }, 60_000)
 })
 

@@ -10,21 +10,23 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 
 /** Creates a file atomically. Returns whether it is new; another process may have been first. */
 export async function createFile(file: string, text: string): Promise<boolean> {
-  try {
-    await withDraft(file, text, (draft) => link(draft, file))
-    return true
-  } catch (error) {
-    if (isCode(error, 'EEXIST')) return false
-    throw error
-  }
+  return withDraft(file, text, async (draft) => {
+    try {
+      await link(draft, file)
+      return true
+    } catch (error) {
+      if (isCode(error, 'EEXIST')) return false
+      throw error
+    }
+  })
 }
 
-async function withDraft(file: string, text: string, place: (draft: string) => Promise<void>): Promise<void> {
+async function withDraft<Value>(file: string, text: string, place: (draft: string) => Promise<Value>): Promise<Value> {
   const draft = `${file}.${process.pid}.${randomUUID()}.tmp`
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   try {
     await writeFile(draft, text, { mode: 0o600 })
-    await place(draft)
+    return await place(draft)
   } finally {
     await rm(draft, { force: true })
   }
@@ -49,7 +51,7 @@ export async function readJson(file: string, maxBytes: number): Promise<unknown>
     if (size > maxBytes) throw new Error(`${file} is too large.`)
     return JSON.parse(await readFile(file, 'utf8')) as unknown
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import type { AnyTool } from '../tools/tool.ts'
 import {
   type ChatRequest,
   type ChatReply,
@@ -15,6 +16,7 @@ import { untilAborted } from '../core/abort.ts'
 import { checkNumber } from '../core/check-number.ts'
 import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'
 import { getPromptCache } from './cache/known-caches.ts'
+import { CALL_TOOL, chooseWay, THROUGH, type CallWay } from './call-through.ts'
 import { MAX_PAUSES } from './limits.ts'
 import { readReply } from './read-reply.ts'
 import { listOffered } from './tool-calls.ts'
@@ -38,6 +40,13 @@ export interface ChatModel {
   readonly bindsReasoning?: boolean
   /** Whether the API takes `removed` of `tools` messages. Default false. */
   readonly removesTools?: boolean
+  /** Whether the API takes added tools in a way that changes nothing that was already sent. Default false. */
+  readonly addsInPlace?: boolean
+  /**
+   * Whether added tools are called through one constant tool, `call_tool`, and defined in the text that adds them, so the
+   * API never receives another list of tools. `auto`: if the model's cache makes that cheaper. Default `never`.
+   */
+  readonly callThrough?: 'always' | 'auto' | 'never'
   /** Compacts a conversation on demand, if the provider can. */
   compact?(request: CompactionRequest): Promise<Compaction>
   /**
@@ -69,12 +78,18 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
   checkNumber('contextWindow', chat.contextWindow, { code: 'adapter-config', least: 1 })
   checkPromptCache('promptCache', chat.promptCache, 'adapter-config')
   const promptCache = getPromptCache(chat.model, chat.promptCache)
+  const { callThrough = 'never' } = chat
   return {
     name: chat.name,
     model: chat.model,
     supportsDynamicTools: true,
+    get addsInPlace() {
+      return chat.addsInPlace === true || callThrough === 'always'
+    },
     ...dropUndefined({ contextWindow: chat.contextWindow, promptCache }),
-    ...(chat.compact !== undefined && { compact: (request: CompactionRequest) => compact(chat, request) }),
+    ...(chat.compact !== undefined && {
+      compact: (request: CompactionRequest) => compact(chat, request, chooseWay(callThrough, request, promptCache)),
+    }),
     get bindsReasoning() {
       return chat.bindsReasoning ?? false
     },
@@ -82,10 +97,11 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
       return chat.removesTools ?? false
     },
     ...(chat.refuseInput !== undefined && { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
-    async evaluate({ system, tools, addedTools, messages, output, signal, beforeRequest, callTools, record, emit }) {
+    async evaluate({ messages, beforeRequest, callTools, record, emit, ...start }) {
+      const { system, tools, addedTools, output, signal } = start
+      const way = chooseWay(callThrough, start, promptCache)
       const conversation = [...messages]
-      const sentTools = tools.map(toSentTool)
-      const added = new Map([...addedTools].map(([name, tool]) => [name, toSentTool(tool)]))
+      const added = new Map(addedTools)
       const byName = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
       const keep = async (message: Message): Promise<void> => {
         conversation.push(message)
@@ -97,25 +113,26 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
       let pauses = 0
       const watch = (event: ModelEvent): void => {
         if (event.type === 'reply/lost') usage = addUsage(usage, event.usage)
+        // These parts are no arguments of the tool that is called.
+        if (event.type === 'call/delta' && event.name === CALL_TOOL && way === THROUGH) return
         emit(event)
       }
       let offered = listOffered({ tools, addedTools, messages })
       for (;;) {
         await beforeRequest()
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
-        const sent = withSentKeys(conversation, byName)
-        const request = { system, tools: sentTools, addedTools: added, messages: sent, output, signal, emit: watch }
+        const sent = toSent(way, { tools, addedTools: added, messages: conversation }, byName)
+        const request = { system, ...sent, output, signal, emit: watch }
         // A model that ignores its signal must not hold up a cancelled run.
         const given = await untilAborted(signal, () => chat.complete(request))
         const reply = readReply(given, { adapter: chat.name, conversation })
         usage = addUsage(usage, reply.usage)
-        const { isPaused = false } = reply
-        const message = withOwnKeys(reply.message, byName)
+        const message = withOwnKeys(way.toOwn(reply.message), byName)
         emit({ type: 'reply/received', message, usage: reply.usage })
         await keep(message)
         if (message.toolCalls.length === 0) {
           said += message.text
-          if (!isPaused || ++pauses > MAX_PAUSES) return { type: 'final', text: said, usage }
+          if (reply.isPaused !== true || ++pauses > MAX_PAUSES) return { type: 'final', text: said, usage }
           continue
         }
         said = ''
@@ -127,7 +144,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
           const names = outcome.added.map(({ name }) => name)
           for (const tool of outcome.added) {
             byName.set(tool.name, tool)
-            added.set(tool.name, toSentTool(tool))
+            added.set(tool.name, tool)
           }
           // A new list, because listeners have received the previous one.
           offered = [...offered, ...names]
@@ -138,18 +155,32 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
   }
 }
 
+/** Translates an adapter's option for added tools, for APIs that take them only at the end of the list. */
+export function toCallThrough(toolAdditions: string): NonNullable<ChatModel['callThrough']> {
+  if (toolAdditions === 'through') return 'always'
+  return toolAdditions === 'auto' ? 'auto' : 'never'
+}
+
+/** Returns tools and messages in the form in which the provider gets them. */
+function toSent(
+  way: CallWay,
+  request: Pick<ChatRequest, 'tools' | 'addedTools' | 'messages'>,
+  byName: ReadonlyMap<string, AnyTool>,
+): Pick<ChatRequest, 'tools' | 'addedTools' | 'messages'> {
+  const { tools, addedTools, messages } = way.toSent(request)
+  return {
+    tools: tools.map(toSentTool),
+    addedTools: new Map([...addedTools].map(([name, tool]) => [name, toSentTool(tool)])),
+    messages: withSentKeys(messages, byName),
+  }
+}
+
 /** Compacts a conversation in the form in which {@link chatAdapter} sends it, so that the provider finds it in its cache. */
-async function compact(chat: ChatModel, request: CompactionRequest): Promise<Compaction> {
+async function compact(chat: ChatModel, request: CompactionRequest, way: CallWay): Promise<Compaction> {
   const { tools, addedTools, messages, signal } = request
   const byName = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
-  const given = await untilAborted(signal, async () =>
-    chat.compact?.({
-      ...request,
-      tools: tools.map(toSentTool),
-      addedTools: new Map([...addedTools].map(([name, tool]) => [name, toSentTool(tool)])),
-      messages: withSentKeys([...messages], byName),
-    }),
-  )
+  const sent = toSent(way, { tools, addedTools, messages: [...messages] }, byName)
+  const given = await untilAborted(signal, async () => chat.compact?.({ ...request, ...sent }))
   if (!given) throw new Error('This model cannot compact a conversation.')
   return given
 }

@@ -200,6 +200,8 @@ export interface Evaluation {
   /** The tools that `tools` messages add later, by name. */
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
+  /** Whether a call may add tools: one that opens sections, or that finds tools. It is the same for a whole conversation. */
+  readonly mayAddTools?: boolean
   readonly output: OutputSpec<unknown> | undefined
   /** Aborts when the run is cancelled or its deadline passes. */
   readonly signal: AbortSignal
@@ -239,6 +241,7 @@ export interface CompactionRequest {
   readonly tools: readonly AnyTool[]
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
+  readonly mayAddTools?: boolean
   readonly signal: AbortSignal
   emit(event: ModelEvent): void
 }
@@ -273,6 +276,11 @@ export interface ProviderAdapter {
   readonly model: string
   /** Whether tools can be added between two requests of one conversation. */
   readonly supportsDynamicTools: boolean
+  /**
+   * Whether added tools change nothing that was already sent, so the provider's cache keeps hitting. Exposures such as
+   * `native()` then add the tools that a search finds. Default false.
+   */
+  readonly addsInPlace?: boolean
   /**
    * Whether a conversation can be interrupted between a reply and the results of its calls, and continue later. If not,
    * calls that a person has to approve fail. Default true.

@@ -101,7 +101,11 @@ export function toAcceptedId(id: string): string {
 }
 
 /** The tools that each `tools` message adds, by the message's position. Tools that are already offered are left out. */
-export function getAddedTools({ tools, addedTools, messages }: ChatRequest): ReadonlyMap<number, readonly AnyTool[]> {
+export function getAddedTools({
+  tools,
+  addedTools,
+  messages,
+}: Pick<ChatRequest, 'tools' | 'addedTools' | 'messages'>): ReadonlyMap<number, readonly AnyTool[]> {
   const offered = new Set(tools.map(({ name }) => name))
   const byMessage = new Map<number, readonly AnyTool[]>()
   for (const [index, message] of messages.entries()) {

@@ -3,7 +3,7 @@ import { resolvePointer } from '../core/json/json-pointer.ts'
 import { toObjectSchema } from '../core/schema/object-schema.ts'
 import type { JsonSchema } from '../core/schema/schema.ts'
 import { MAX_TOOL_SCHEMA_DEPTH, MAX_TOOL_SCHEMA_VALUES } from './limits.ts'
-import { getKeywords } from './schema-keywords.ts'
+import { getKeywords } from '../core/schema/schema-keywords.ts'
 
 /**
  * The provider whose rules a schema must follow. Both providers reject alternatives at the top level. OpenAI and

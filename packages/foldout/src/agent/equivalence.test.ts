@@ -13,13 +13,22 @@ import {
 import { createMemoryFilesystem } from '../entries/files.ts'
 import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
-type Way = Pick<AgentOptions, 'disclosure' | 'opening'> & { readonly dynamic: boolean }
+type Way = Pick<AgentOptions, 'disclosure' | 'opening'> & {
+  readonly dynamic: boolean
+  readonly callThrough?: 'always'
+}
 const ways: readonly Way[] = [readSection(), openSections(), openOrRead(), contextFiles({ readTool: false })].flatMap(
   (disclosure) =>
-    [true, false].flatMap((dynamic) =>
-      (['eager', 'batched'] as const).map((opening) => ({ disclosure, dynamic, opening })),
+    [{ dynamic: true }, { dynamic: false }, { dynamic: true, callThrough: 'always' as const }].flatMap((adapter) =>
+      (['eager', 'batched'] as const).map((opening): Way => ({ disclosure, opening, ...adapter })),
     ),
 )
+
+/** The tools that the texts of a conversation define for calls through `call_tool`. */
+function listDefined(text: string): readonly string[] {
+  const [, ...defined] = text.split('Call with call_tool:\n')
+  return defined.flatMap((lines) => [...lines.matchAll(/^([\w-]+)\(/gm)].map(([, name = '']) => name))
+}
 
 /**
  * Runs a model that opens sections turn by turn, with every disclosure tool it is offered, and collects everything it
@@ -29,12 +38,17 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
   const seen: string[] = []
   const offered = new Set<string>()
   let turn = 0
+  const { dynamic, callThrough = 'never', ...options } = way
   const model = chatAdapter({
     name: 'test',
     model: 'test',
+    callThrough,
     async complete({ system, messages, tools, addedTools }) {
       const names = [...tools.map(({ name }) => name), ...addedTools.keys()]
-      for (const name of names) offered.add(name)
+      const texts = messages.flatMap((message) =>
+        message.role === 'tool' || message.role === 'user' ? [message.text] : [],
+      )
+      for (const name of [...names, ...texts.flatMap(listDefined)]) offered.add(name)
       seen.push(system, ...messages.flatMap((message) => (message.role === 'tool' ? [message.text] : [])))
       const keys = steps[turn++]
       const call = (name: string, args: object, i: number) => ({ id: `${turn}-${name}-${i}`, name, arguments: args })
@@ -49,7 +63,6 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
     },
   })
   const filesystem = createMemoryFilesystem()
-  const { dynamic, ...options } = way
   const adapter = { ...model, supportsDynamicTools: dynamic }
   await runAgent(getBound(sections), {
     adapter,
@@ -64,7 +77,7 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
   const text = seen.join('\n')
   return {
     full: [...new Set([...text.matchAll(/body of ([a-z.]+)\./g)].map((match) => match[1]!))].sort(),
-    tools: [...offered].filter((name) => !/^(read_section|open_sections)$/.test(name)).sort(),
+    tools: [...offered].filter((name) => !/^(read_section|open_sections|call_tool)$/.test(name)).sort(),
   }
 }
 
@@ -74,7 +87,7 @@ describe('R31 runs', () => {
       fc.asyncProperty(shapesAndOpenings, async ([sections, steps]) => {
         const reference = await run(sections, steps, ways[0]!)
         for (const way of ways.slice(1)) {
-          const name = `${way.disclosure!.name} ${way.opening} ${way.dynamic}`
+          const name = `${way.disclosure!.name} ${way.opening} ${way.dynamic} ${way.callThrough}`
           expect({ name, ...(await run(sections, steps, way)) }).toEqual({ name, ...reference })
         }
       }),

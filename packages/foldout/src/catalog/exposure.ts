@@ -129,6 +129,8 @@ export interface ExposedCatalog {
  */
 export interface Exposure {
   readonly name: string
+  /** The name of a meta tool that adds what it finds to the conversation, if there is one. */
+  readonly searchTool?: string
   /** Throws if the options do not fit the catalog. A server or section calls it once, before the first client. */
   check?(catalog: Catalog): void
   expose(catalog: Catalog, client: ExposureClient): ExposedCatalog

@@ -1,5 +1,5 @@
 import type { Session } from '../session/session.ts'
-import { visibility } from '../session/visibility.ts'
+import { getVisibilityMap, visibility } from '../session/visibility.ts'
 import type { Opening } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
@@ -37,8 +37,8 @@ export function applyOpening(session: Session, { paths }: Pick<Opening, 'paths'>
 
 /** Whether all sections of an opening are open in a session. */
 export function isApplied(session: Session, { paths }: Pick<Opening, 'paths'>): boolean {
-  const opened = session.get(visibility)
-  return paths.every((path) => Object.hasOwn(opened, path) && opened[path] === 'full')
+  const asked = getVisibilityMap(session)
+  return paths.every((path) => asked.get(path) === 'full')
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SectionText } from '../find/section-text.ts'
 import type { SessionReader } from '../session/session.ts'
-import type { AnyTool } from '../tools/tool.ts'
+import type { ToolResult } from '../tools/result.ts'
+import type { AnyTool, ToolContext } from '../tools/tool.ts'
 import { ASK_SECTION, askSectionTool } from './ask-tool.ts'
 
 /**
@@ -69,6 +70,13 @@ export interface DisclosureView {
   findDelegate(path: string): string | undefined
   /** Who answers questions about a section: a model's name, `true` for the run's own, or `false`. */
   getDelegateName(path: string): string | boolean
+  /**
+   * Reads a file of a section: of an open one by its path as the text names it, `fees.md`, of any one behind its key,
+   * `refunds/fees.md`. Returns `undefined` if there is no such file.
+   */
+  readFile(path: string): Promise<ToolResult | undefined>
+  /** Loads what sections show when they are open. Returns whether any had something to load. */
+  load(paths: readonly string[], context: Pick<ToolContext, 'session' | 'signal'>): Promise<boolean> | false
   /** Returns this view with some sections opened. */
   opened(paths: readonly string[]): DisclosureView
   /**
@@ -134,10 +142,10 @@ export interface DisclosureStrategy {
   /** Whether each summary also says what opening it costs. */
   readonly showCost: boolean
   /**
-   * Says how to open sections of a large prompt, of which only headings, names or a count are shown. Without it, every
-   * folded section shows its summary.
+   * Says how to open sections of which the model sees a list, headings, names or a count, by their keys or, in a prompt
+   * with many sections, by a query. Without it, every folded section shows its summary.
    */
-  readonly contentsHint?: string
+  contentsHint?(isSearchable: boolean): string
   /** The last line of a summary. */
   suffix(section: FoldedSection): string
   /** Throws if the strategy cannot work with a view that has folded sections. */

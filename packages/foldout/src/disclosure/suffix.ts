@@ -18,7 +18,8 @@ function describeWithChildren({ path, childKeys }: FoldedSection, tool: string):
     : `[This section is summarized. Call \`${tool}\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
 }
 
-/** Says how to open one of many sections, of which the model sees only headings, names or a count. */
-export function describeHowToFind(tool: string): string {
+/** Says how to open a section of which the model sees only a line, a heading, a name or a count. */
+export function describeHowToFind(tool: string, isSearchable: boolean): string {
+  if (!isSearchable) return `Call \`${tool}\` with a key to view the full content.`
   return `Call \`${tool}\` with a key, or with a \`query\` to find what you need by what it says.`
 }

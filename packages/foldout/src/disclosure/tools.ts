@@ -137,28 +137,55 @@ function failWithoutPrompt(): ToolResult {
 export function readSectionTool(offered: DisclosureView): AnyTool {
   if (isSearchable(offered)) return findSectionTool(offered)
   const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) =>
-    readByKey(offered.at(context.session), given)
+    readByKey(offered.at(context.session), given, context)
   return Object.freeze({ ...readSectionDefinition, execute })
 }
 
 function findSectionTool(offered: DisclosureView): AnyTool {
   const execute: (typeof findSectionDefinition)['execute'] = ({ section_key: given = '', query = '' }, context) => {
     const view = offered.at(context.session)
-    if (given !== '' || query === '') return readByKey(view, given)
-    return answerQuery(view, { query, tool: READ_SECTION, open: (plan) => answerInPlace(view, plan) })
+    if (given !== '' || query === '') return readByKey(view, given, context)
+    return answerQuery(view, {
+      query,
+      tool: READ_SECTION,
+      open: (plan) => openLoaded(view, plan, context, answerInPlace),
+    })
   }
   return Object.freeze({ ...findSectionDefinition, execute })
 }
 
-function readByKey(view: DisclosureView, given: string): ToolResult {
+function readByKey(view: DisclosureView, given: string, context: ToolContext): ToolResult | Promise<ToolResult> {
   const resolved = resolveKeys(view, [given], { takesFull: true })
-  if ('fault' in resolved) return resolved.fault
+  if ('fault' in resolved) return readFiles(view, [given], resolved.fault)
   const [key = given] = resolved.keys
-  if (view.state(key) === 'full') {
-    const content = view.content(key)
+  const plan = planOpening(view, resolved.keys, '')
+  if (view.state(key) !== 'full') return openLoaded(view, plan, context, answerInPlace)
+  return openLoaded(view, plan, context, (now) => {
+    const content = now.content(key)
     return ok(`Section is already expanded.\n\n${content}`, { content })
+  })
+}
+
+/** Answers once the sections of a plan are loaded. */
+function openLoaded(
+  view: DisclosureView,
+  plan: OpeningPlan,
+  context: ToolContext,
+  answer: (view: DisclosureView, plan: OpeningPlan) => ToolResult | Promise<ToolResult>,
+): ToolResult | Promise<ToolResult> {
+  const loading = view.load([...plan.keys, ...[...plan.pathsByKey.values()].flat()], context)
+  return loading === false ? answer(view, plan) : loading.then(() => answer(view.at(context.session), plan))
+}
+
+/** Reads the files that keys name, if all of them name files. */
+async function readFiles(view: DisclosureView, given: readonly string[], fault: ToolResult): Promise<ToolResult> {
+  const texts: string[] = []
+  for (const key of given) {
+    const read = await view.readFile(key)
+    if (!read?.ok) return read ?? fault
+    texts.push(read.message)
   }
-  return answerInPlace(view, planOpening(view, resolved.keys, ''))
+  return texts.length === 0 ? fault : ok(texts.join('\n\n'))
 }
 
 type Answer = (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>
@@ -176,7 +203,9 @@ function findSectionsTool(offered: DisclosureView, answer: Answer): AnyTool {
     const { section_keys: given = [], query = '', reason = '' } = input
     const view = offered.at(context.session)
     if (given.length > 0 || query === '') return openByKeys(view, { given, reason, context, answer })
-    return answerQuery(view, { query, tool: OPEN_SECTIONS, open: (plan) => answer(plan, view, context) })
+    const open = (plan: OpeningPlan): ToolResult | Promise<ToolResult> =>
+      openLoaded(view, plan, context, (now) => answer(plan, now, context))
+    return answerQuery(view, { query, tool: OPEN_SECTIONS, open })
   }
   return Object.freeze({ ...findSectionsDefinition, execute })
 }
@@ -191,8 +220,9 @@ function openByKeys(
   },
 ): ToolResult | Promise<ToolResult> {
   const resolved = resolveKeys(view, asked.given, { takesFull: false })
-  if ('fault' in resolved) return resolved.fault
-  return asked.answer(planOpening(view, resolved.keys, asked.reason), view, asked.context)
+  if ('fault' in resolved) return readFiles(view, asked.given, resolved.fault)
+  const plan = planOpening(view, resolved.keys, asked.reason)
+  return openLoaded(view, plan, asked.context, (now) => asked.answer(plan, now, asked.context))
 }
 
 /**

@@ -51,6 +51,7 @@ export {
   type RecordedUse,
 } from '../catalog/use/recording.ts'
 export { metaTool } from '../catalog/exposures/meta-tool.ts'
+export { native } from '../catalog/exposures/native.ts'
 export { twoPhase } from '../catalog/exposures/two-phase.ts'
 export type { Embed, EmbedCall, EmbeddedText, Encoder, VectorCache } from '../catalog/search/encoder.ts'
 export type {

@@ -4,13 +4,22 @@
  * @module foldout/compare
  */
 
+export { compare } from '../compare/compare.ts'
+export { planComparison, type ComparePlan, type PlannedArm, type PlannedDrop } from '../compare/plan.ts'
+export { readComparison } from '../compare/read-comparison.ts'
+export { simulateUser } from '../compare/simulated-user.ts'
+export { describeRuns, type ReportOptions } from '../compare/report/report.ts'
+export { readSavedLine } from '../compare/file/saved-lines.ts'
+export { formatComparison, type ComparisonForm, type ComparisonFormat } from '../compare/format/format.ts'
+export { compareMatchers, type CompareMatch } from '../compare/format/matchers.ts'
+export { readCases } from '../compare/cases/read-cases.ts'
 export { graders, type StateReader } from '../compare/grade/graders.ts'
 export type { CompareCase, ExpectedCall } from '../compare/contract/cases.ts'
 export type {
   CompareArm,
   ComparedPrompt,
-  HostAnswer,
-  HostTurn,
+  ComparedAnswer,
+  ComparedTurn,
   RunStart,
   SimulatedUser,
   UserTalk,

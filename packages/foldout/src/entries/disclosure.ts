@@ -21,6 +21,7 @@ export type { AheadContext, AheadRule, OpenAhead } from '../disclosure/ahead/rul
 export { chooseAhead, type AheadChoice, type AheadQuestion } from '../disclosure/ahead/choose.ts'
 export { choosePlace, type AheadPlace, type PlaceTerms } from '../core/price/place.ts'
 export { describeAhead } from '../disclosure/opening.ts'
+export { findMissedWords, type MissedWords, type NeededFor, type ShortText } from '../find/missed-words.ts'
 export type { SectionText } from '../find/section-text.ts'
 export { createHost, toHostTool } from '../agent/hosts/core/host.ts'
 export type {

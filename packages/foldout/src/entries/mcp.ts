@@ -33,6 +33,8 @@ export type {
 } from '../mcp/serve/contract/features.ts'
 export { formatPage, type Page } from '../mcp/serve/views/list.ts'
 export type { SdkTransport } from '../mcp/serve/sdk-transport.ts'
+export { skillsFromMcp, type SkillsFromMcpOptions } from '../mcp/skills/skills-from-mcp.ts'
+export { skillsFromSections } from '../mcp/skills/skills-from-sections.ts'
 export { serveMcp, type ServedMcp } from '../mcp/serve/serve-mcp.ts'
 export type { HttpSessionOptions, ServeMcpOptions } from '../mcp/serve/contract/options.ts'
 export type { StdioOptions } from '../mcp/serve/stdio.ts'

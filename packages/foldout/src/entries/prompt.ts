@@ -14,7 +14,7 @@ export type {
   UnknownPlaceholder,
   UnprintablePlaceholder,
 } from '../core/template.ts'
-export type { AnyValues, RenderedBody, ToolsOnDemand } from '../prompt/definition/section.ts'
+export type { AnyValues, LoadContext, RenderedBody, SectionFiles, ToolsOnDemand } from '../prompt/definition/section.ts'
 export type { ConflictingValue } from '../prompt/prompt.ts'
 export type { FoldPrice } from '../core/price/fold.ts'
 export type { AutoTrace } from '../prompt/render/auto-fold.ts'

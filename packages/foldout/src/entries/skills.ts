@@ -5,6 +5,15 @@
  */
 
 export { readSkill } from '../sections/skills/read-skill.ts'
-export { computeSkillDigest, readSkills, type ReadSkillsOptions } from '../sections/skills/read-skills.ts'
+export {
+  computeSkillDigest,
+  readSkills,
+  type ReadSkillsOptions,
+  type TrustQuestion,
+  type TrustSkill,
+} from '../sections/skills/read-skills.ts'
+export type { RunScript, SkillScript } from '../sections/skills/scripts.ts'
+export { openSkill } from '../sections/skills/skill-state.ts'
+export type { SkillTools } from '../sections/skills/skill-tools.ts'
 export type { Skill, SkillFile, SkillRoot, SkillScope, SkillSource, SkillText } from '../sections/skills/skill.ts'
-export { skillSections, type SkillSectionsOptions } from '../sections/skill-sections.ts'
+export { skillSections, type SkillSectionsOptions } from '../sections/skills/skill-sections.ts'

@@ -189,3 +189,16 @@ export const RELIST_MS = SECOND
  * replaced.
  */
 export const MAX_CALL_KEY = 256
+
+// Limits on skills.
+
+/** How many files one served skill may have. Clients need not accept more. */
+export const MAX_SERVED_SKILL_FILES = 512
+/** How many bytes the files of one served skill have together. Clients need not accept more. */
+export const MAX_SERVED_SKILL_BYTES = 16 * MIB
+/** How many characters of a server's instructions announce its skills. */
+export const MAX_SKILL_INSTRUCTIONS = 2_000
+/** How many skills of a server are listed. */
+export const MAX_SERVED_SKILLS = 10_000
+/** How many pages of a server's list of skills are read. */
+export const MAX_SKILL_PAGES = 100

@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/contract.ts'
 import { getListing } from '../catalog/listing.ts'
+import { all } from '../catalog/exposures/all.ts'
 import { auto } from '../catalog/exposures/auto.ts'
 import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposure.ts'
 import type { CatalogEntry } from '../catalog/tool.ts'
@@ -66,6 +67,22 @@ export function catalogSection<const Key extends string = 'tools'>(
   })
 }
 
+/** Finds tools of a catalog by their names, for sections that offer some of them. The same name is always the same tool. */
+export function createToolFinder(catalog: Catalog): (name: string) => AnyTool | undefined {
+  const key = 'tools'
+  const expose = all()
+  const shown = exposeTo(catalog, expose, key, [])
+  const shelf: Shelf = { catalog, expose, key, shown, conversations: new WeakMap() }
+  const made = new Map<string, AnyTool>()
+  return (name) => {
+    const found = catalog.resolve(name)
+    if (isUnknown(found)) return undefined
+    const tool = made.get(found.qualified) ?? createSectionTool(shelf, getListing(found))
+    made.set(found.qualified, tool)
+    return tool
+  }
+}
+
 interface Shelf {
   readonly catalog: Catalog
   readonly expose: Exposure
@@ -121,6 +138,7 @@ function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
     description,
     // The catalog checks the arguments; it is more lenient than a schema, and its messages are more helpful.
     params: createUncheckedSchema(inputSchema),
+    findsTools: shelf.expose.searchTool === name,
     target(args) {
       const target = shelf.shown.target(name, args)
       if (!target) return undefined

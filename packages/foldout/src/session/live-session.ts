@@ -44,6 +44,15 @@ export function getSessionIdentity(session: SessionReader): object {
   return identities.get(session) ?? session
 }
 
+// By their method, which copies of a session share, and readers of other kinds do not have.
+const statesByReader = new WeakMap<SessionReader['get'], ReadonlyMap<string, unknown>>()
+
+/** Returns the state of a slice in the form in which the session holds it. */
+export function getHeld<State>(session: SessionReader, slice: Slice<string, State, unknown>): State {
+  const states = statesByReader.get(session.get)
+  return states?.has(slice.name) ? (states.get(slice.name) as State) : session.get(slice)
+}
+
 export function createSessionOver(definition: Definition, states: States, journal?: Journal): OwnedSession {
   const { slices, answers } = definition
   const listeners = createListeners()
@@ -63,8 +72,10 @@ export function createSessionOver(definition: Definition, states: States, journa
   const session: Session = {
     has: (slice: AnySlice) => slices.has(slice.name),
     get<State>(slice: Slice<string, State, unknown>): State {
-      if (!slices.has(slice.name)) throw createMissingSliceError(slice.name)
-      return states.get(slice.name) as State
+      const known = slices.get(slice.name)
+      if (!known) throw createMissingSliceError(slice.name)
+      const held = states.get(slice.name) as State
+      return known.reveal ? (known.reveal(held) as State) : held
     },
     dispatch: (event: Event) => record(event, 'all'),
     subscribe: listeners.subscribe,
@@ -79,6 +90,7 @@ export function createSessionOver(definition: Definition, states: States, journa
     begin: () => beginTransaction(definition, states, record, journal),
   }
   identities.set(session, definition)
+  statesByReader.set(session.get, states)
   return {
     session,
     replay: (event, scope) => {

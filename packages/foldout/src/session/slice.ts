@@ -57,6 +57,8 @@ export interface Slice<Name extends string = string, State = unknown, Events = u
   readonly checks?: ReadonlyMap<string, PayloadCheck>
   /** Returns the same slice with another initial state. */
   seed(state: State): Slice<Name, State, Events>
+  /** Returns what `session.get` returns, if the session holds the state in another form. */
+  readonly reveal?: (held: State) => State
   toJson(state: State): unknown
   fromJson(json: unknown): State
 }

@@ -71,6 +71,22 @@ describe('visibility', () => {
     expect(session.get(visibility)).toBe(before)
   })
 
+  it('R22 is a plain, frozen object for callers, and the same one each time', () => {
+    const session = createSession()
+    session.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
+    const state = session.get(visibility)
+    expect(state).toBe(session.get(visibility))
+    expect(Object.isFrozen(state)).toBe(true)
+    expect(structuredClone(state)).toEqual({ context: 'full' })
+    expect(session.snapshot().slices['visibility']).toEqual({ version: 1, state: { context: 'full' } })
+    const transaction = session.begin()
+    transaction.session.dispatch(visibility.events.cleared({ path: 'context' }))
+    expect(transaction.session.get(visibility)).toEqual({})
+    expect(session.get(visibility)).toBe(state)
+    transaction.commit()
+    expect(session.get(visibility)).toEqual({})
+  })
+
   it('R22 accepts paths that are also properties of Object.prototype', () => {
     const session = createSession()
     session.dispatch(visibility.events.set({ path: 'constructor', visibility: 'full' }))

@@ -1,6 +1,8 @@
 import { isPlainObject } from '../core/json/json.ts'
 import { shorten } from '../core/text.ts'
-import { defineSlice } from './slice.ts'
+import type { SessionReader } from './contract.ts'
+import { getHeld } from './live-session.ts'
+import { defineSlice, makeSlice, type Slice } from './slice.ts'
 
 /**
  * How much of a section the model sees: its text or its summary.
@@ -24,28 +26,25 @@ export type Visibility = 'full' | 'summary'
  */
 export type VisibilityOverrides = Readonly<Record<string, Visibility>>
 
-const NONE: VisibilityOverrides = {}
+/** The same in the form that a session holds: a large object is slow to copy, and a model may open thousands of sections. */
+export type VisibilityMap = ReadonlyMap<string, Visibility>
 
-/**
- * The slice that records which sections the model has opened. Every session has it; seed it to start with sections
- * open.
- *
- * @example
- * ```ts
- * const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
- * session.dispatch(visibility.events.set({ path: 'context.examples', visibility: 'full' }))
- * ```
- */
-export const visibility = defineSlice({
+type Held = VisibilityOverrides | VisibilityMap
+
+const getNothing = (): Held => ({})
+const NONE = getNothing()
+
+const slice = defineSlice({
   name: 'visibility',
   initial: NONE,
   reducers: {
-    set: (state, payload: { readonly path: string; readonly visibility: Visibility }): VisibilityOverrides =>
-      isSet(state, payload) ? state : { ...state, [payload.path]: payload.visibility },
-    cleared: (state, payload: { readonly path: string }): VisibilityOverrides => {
-      if (!Object.hasOwn(state, payload.path)) return state
-      const { [payload.path]: _, ...others } = state
-      return others
+    set(state, { path, visibility }: { readonly path: string; readonly visibility: Visibility }): Held {
+      const map = toVisibilityMap(state)
+      return map.get(path) === visibility ? state : new Map(map).set(path, visibility)
+    },
+    cleared(state, { path }: { readonly path: string }): Held {
+      const map = new Map(toVisibilityMap(state))
+      return map.delete(path) ? map : state
     },
     reset: () => NONE,
   },
@@ -61,11 +60,39 @@ export const visibility = defineSlice({
   },
 })
 
-function isSet(
-  state: VisibilityOverrides,
-  wanted: { readonly path: string; readonly visibility: Visibility },
-): boolean {
-  return Object.hasOwn(state, wanted.path) && state[wanted.path] === wanted.visibility
+/**
+ * The slice that records which sections the model has opened. Every session has it; seed it to start with sections
+ * open.
+ *
+ * @example
+ * ```ts
+ * const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+ * session.dispatch(visibility.events.set({ path: 'context.examples', visibility: 'full' }))
+ * ```
+ */
+export const visibility: Slice<'visibility', VisibilityOverrides, (typeof slice)['events']> = makeSlice({
+  ...slice,
+  initial: {},
+  reveal: toOverrides,
+  toJson: toOverrides,
+} as Omit<Slice<'visibility', VisibilityOverrides, (typeof slice)['events']>, 'seed'>)
+
+const revealed = new WeakMap<VisibilityMap, VisibilityOverrides>()
+
+function toOverrides(held: Held): VisibilityOverrides {
+  if (!(held instanceof Map)) return held as VisibilityOverrides
+  const known = revealed.get(held) ?? Object.freeze(Object.fromEntries(held as VisibilityMap))
+  revealed.set(held, known)
+  return known
+}
+
+export function toVisibilityMap(held: Held): VisibilityMap {
+  return held instanceof Map ? held : new Map(Object.entries(held))
+}
+
+/** Returns the state as the session holds it. */
+export function getVisibilityMap(session: SessionReader): VisibilityMap {
+  return toVisibilityMap(getHeld(session, visibility))
 }
 
 function describePathFault(payload: unknown): string | undefined {

@@ -73,6 +73,8 @@ export interface ToolContext {
   readonly filesystem: Filesystem | undefined
   /** The prompt as the model last saw it. */
   readonly prompt: PromptView | undefined
+  /** Whether tools that this call adds leave everything before them in the provider's cache. Default false. */
+  readonly addsInPlace?: boolean
   /** Called with what the tool throws, also by a tool that runs this one. May return the message for the model. */
   readonly onToolError?: (thrown: ThrownByTool) => string | undefined
 }
@@ -179,6 +181,8 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
    */
   readonly target: ((params: unknown) => FoundTarget | undefined) | undefined
   readonly annotations?: ToolAnnotations
+  /** Whether calls search for tools and add what they find to the conversation. */
+  readonly findsTools?: boolean
   /** Decides whether a person has to approve a call. Absent if no call needs approval. */
   needsApproval?(params: OutputOf<Params>, context: ToolContext): Promise<ApprovalNeed> | ApprovalNeed
   // Method syntax keeps `execute` bivariant, so every tool is an AnyTool.
@@ -229,6 +233,11 @@ export interface ToolOptions<Name extends string, Params extends ToolSchema | Js
   readonly target?: (params: unknown) => FoundTarget | undefined
   /** Hints about what the tool does, as in MCP. */
   readonly annotations?: ToolAnnotations
+  /**
+   * Whether calls search for tools and add what they find to the conversation. Adapters may then use the provider's own
+   * form of such a search. Default false.
+   */
+  readonly findsTools?: boolean
   /**
    * Whether a person has to approve a call before it runs: `true` for every call, or a function that decides for each
    * call and may return the reason as a string. The function receives valid params and must only read the session.
@@ -282,6 +291,7 @@ export function defineTool<
     exclusive: options.exclusive ?? false,
     target: options.target,
     ...(options.annotations && { annotations: deepFreeze(structuredClone(options.annotations)) }),
+    ...(options.findsTools === true && { findsTools: true }),
     ...getNeedsApproval(name, options.needsApproval),
     // Called as a method of the options, so an `execute` that uses `this` keeps working.
     execute: (input, context) => options.execute(input as never, context),

@@ -15,7 +15,7 @@ import { dropUndefined } from '../../shared/fields.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { withServers, type FailedServer } from '../support/session.ts'
 import type { Surroundings } from '../support/surroundings.ts'
-import { formatCount, formatSentences, formatWorking } from '../support/text.ts'
+import { formatCount, formatDoctorHint, formatSentences, formatWorking, quoteWord } from '../support/text.ts'
 import { createCheck, trustFile } from '../support/trust.ts'
 import { toJson } from './json.ts'
 import { findProject } from './project.ts'
@@ -74,7 +74,7 @@ export async function install(name: string, options: InstallOptions, surrounding
   const isStarting = !options.dryRun && (options.start ?? surroundings.confirm !== undefined)
   const started = isStarting && more.empty === undefined ? await startOnce(result.config, surroundings) : undefined
   if (options.json) stdout.write(toJson({ ...result, ...dropUndefined({ started }) }))
-  else if (started) stdout.write(formatSentences(describeStarted(started), stdout))
+  else if (started) stdout.write(formatSentences(describeStarted(started, options), stdout))
   return EXIT.done
 }
 
@@ -99,16 +99,16 @@ async function startOnce(config: string, surroundings: Surroundings): Promise<St
       failed,
     }))
   } catch (error) {
-    return { working: [], failed: [{ name: config, error: (error as Error).message }] }
+    const { message } = error as Error
+    surroundings.stderr.write(formatSentences([message], surroundings.stderr))
+    return { working: [], failed: [{ name: config, error: message }] }
   }
 }
 
-function describeStarted({ working, failed }: Started): readonly string[] {
-  return [
-    formatWorking(working.length, failed.length),
-    ...failed.map(({ name, error }) => `${name} does not work: ${error}`),
-    ...(failed.length > 0 ? ['For more about them: foldout doctor'] : []),
-  ]
+/** Why servers fail is on standard error already. */
+function describeStarted({ working, failed }: Started, { config }: InstallOptions): readonly string[] {
+  const hint = failed.length > 0 ? ` ${formatDoctorHint(config === undefined ? [] : [config])}` : ''
+  return [`${formatWorking(working.length, failed.length)}${hint}`]
 }
 
 /**
@@ -146,12 +146,6 @@ function formatProject({ project }: InstallOptions): string {
   if (project === undefined) return ''
   if (typeof project === 'string') return ` --project ${quoteWord(project)}`
   return ' --project'
-}
-
-/** Quotes a word of a command line if a shell would split or change it. */
-function quoteWord(word: string): string {
-  if (/^[\w./:\\@%+=-]+$/.test(word)) return word
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** A link creates no files. */

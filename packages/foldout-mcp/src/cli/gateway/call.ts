@@ -1,11 +1,18 @@
-import { isUnknown, runTool, type CallContext, type Catalog, type CallResult } from 'foldout/catalog'
+import {
+  isUnknown,
+  listModelNames,
+  runTool,
+  type CallContext,
+  type CallResult,
+  type CatalogEntry,
+} from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
 import { isObject } from '../../shared/fields.ts'
 import { callWithin } from '../../gateway/calls/stages/limit-time.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { readJsonObject } from '../support/options.ts'
 import { type Surroundings } from '../support/surroundings.ts'
-import { withServers, type ServerOptions } from '../support/session.ts'
+import { withServers, type OpenSession, type ServerOptions } from '../support/session.ts'
 import { createStyler, formatCount, toLine, toPrintable } from '../support/text.ts'
 
 export interface CallOptions extends ServerOptions {
@@ -19,10 +26,13 @@ export async function callTool(
   options: CallOptions,
   surroundings: Surroundings,
 ): Promise<number> {
-  const args = { ...readJsonObject('--args', options.args), ...Object.fromEntries(pairs.map(readPair)) }
+  const given = readJsonObject('--args', options.args)
+  const written = pairs.map(splitPair)
   const { stdout, stderr, signal, env } = surroundings
-  return withServers({ ...options, quiet: true }, surroundings, async ({ catalog, failed }) => {
-    await refuseUnknown(tool, catalog, failed.length > 0)
+  return withServers({ ...options, quiet: true }, surroundings, async (session) => {
+    const { catalog } = session
+    const entry = await findTool(tool, session)
+    const args = { ...given, ...Object.fromEntries(written.map((pair) => readPair(pair, entry))) }
     const context: CallContext = {
       signal,
       onProgress({ progress, total, message = '' }) {
@@ -30,7 +40,7 @@ export async function callTool(
         if (!options.quiet) stderr.write(createStyler(stderr, env)('dim', `${toLine(`${share} ${message}`)}\n`))
       },
     }
-    const call = (given: CallContext): Promise<CallResult> => catalog.call(tool, args, given)
+    const call = (within: CallContext): Promise<CallResult> => catalog.call(tool, args, within)
     const { timeout } = options
     const result = await (timeout === undefined ? call(context) : callWithin(timeout * 1_000, tool, context, call))
     // A failure goes to standard error, so that a script never takes it for a result.
@@ -42,27 +52,42 @@ export async function callTool(
   })
 }
 
-/** Reads `name=value`. A value that is JSON is used as such: `limit=3` is a number, `city=Oslo` a text. */
-function readPair(text: string): readonly [string, unknown] {
+/** Splits `name=value`. */
+function splitPair(text: string): readonly [string, string] {
   const at = text.indexOf('=')
   if (at < 1) throw new UsageError(`'${text}' is not an argument. Write name=value, or use --args '{"name": "value"}'.`)
-  const value = text.slice(at + 1)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Reads a value. One that is JSON is used as such, unless the tool wants a text: `limit=3` is a number, `city=Oslo` a text. */
+function readPair([name, value]: readonly [string, string], { inputSchema }: CatalogEntry): readonly [string, unknown] {
+  const { properties } = inputSchema
+  const wanted = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (isObject(wanted) && wanted['type'] === 'string') return [name, value]
   try {
-    return [text.slice(0, at), JSON.parse(value)]
+    return [name, JSON.parse(value)]
   } catch {
-    return [text.slice(0, at), value]
+    return [name, value]
   }
 }
 
 /** The command line, for the catalog. */
 const CLIENT = { id: 'foldout call', takesListChanges: false }
 
-/** A tool that does not exist is a mistake in the command, unless it may belong to a server that has failed. */
-async function refuseUnknown(tool: string, catalog: Catalog, hasFailed: boolean): Promise<void> {
-  if (!isUnknown(catalog.resolve(tool))) return
+/** A tool that does not exist is a mistake in the command, unless it is held or may belong to a server that has failed. */
+async function findTool(tool: string, { catalog, failed, held }: OpenSession): Promise<CatalogEntry> {
+  const found = catalog.resolve(tool)
+  if (!isUnknown(found)) return found
+  const isHeld = held.some(({ server, name }) =>
+    [name, `${server}/${name}`, ...listModelNames(server, name)].includes(tool),
+  )
+  if (isHeld)
+    throw new Error(
+      `Tool '${tool}' was not run: its definition is new or has changed, and waits for your approval. Run foldout pins to see it.`,
+    )
   const answer = await runTool({ catalog, client: CLIENT }, { name: tool, args: {} }, {})
   const message = formatResult(answer).trimEnd()
-  throw hasFailed ? new Error(message) : new UsageError(message)
+  throw failed.length > 0 ? new Error(message) : new UsageError(message)
 }
 
 /** Formats a result: text is printed unchanged, other content is named by its type and size. */

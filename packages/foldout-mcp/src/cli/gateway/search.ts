@@ -30,7 +30,7 @@ export async function searchTools(
     if (encoder) await untilAborted(surroundings.signal, () => session.catalog.ready())
     const outcome = await session.catalog.search(query, dropUndefined({ limit }))
     const found = { query, outcome, isExplained: options.explain === true }
-    surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, surroundings))
+    surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, session, surroundings))
     if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
     return outcome.hits.length === 0 ? EXIT.failed : EXIT.done
   }
@@ -47,7 +47,7 @@ interface Found {
   readonly isExplained: boolean
 }
 
-function formatJson({ query, outcome, isExplained }: Found, { servers, failed }: OpenSession): string {
+function formatJson({ query, outcome, isExplained }: Found, { servers, failed, held }: OpenSession): string {
   const { hits, fit, alsoNear, confidence, meaning, withoutEncoder } = outcome
   const found = hits.map(({ tool, score, explain }) => ({
     ...describeTool(tool),
@@ -55,14 +55,22 @@ function formatJson({ query, outcome, isExplained }: Found, { servers, failed }:
     ...(isExplained ? { explanation: explain() } : {}),
   }))
   const next = alsoNear.map(({ name }) => name)
-  const answer = { query, hits: found, fit, alsoNear: next, confidence, meaning, withoutEncoder, servers, failed }
+  const answer = { query, hits: found, fit, alsoNear: next, confidence, meaning, withoutEncoder, servers, failed, held }
   return `${JSON.stringify(answer, null, 2)}\n`
 }
 
-function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Surroundings): string {
+function formatText(
+  { query, outcome, isExplained }: Found,
+  { held }: Pick<OpenSession, 'held'>,
+  { stdout, env }: Surroundings,
+): string {
   const { hits, fit, alsoNear } = outcome
   const style = createStyler(stdout, env)
-  if (hits.length === 0) return `No tool fits “${toLine(query)}”.\n`
+  const names = held.slice(0, MOST_HELD).map(({ server, name }) => toLine(`${server}/${name}`))
+  const more = held.length > MOST_HELD ? ` and ${held.length - MOST_HELD} more` : ''
+  const unsearched =
+    names.length === 0 ? [] : [`Not searched until you approve them (foldout pins): ${names.join(', ')}${more}`]
+  if (hits.length === 0) return `${[`No tool fits “${toLine(query)}”.`, ...unsearched].join('\n')}\n`
   const rows = hits.map(({ tool }) => [toLine(tool.name), toLine(tool.source ?? ''), toLine(tool.description)])
   const lines = formatTable(rows, stdout.columns)
   const explained = hits.flatMap((hit, i) => {
@@ -70,10 +78,13 @@ function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Sur
     return [lines[i] ?? '', ...reasons.map((reason) => style('dim', reason))]
   })
   const first = fit === 'weak' ? [`No tool fits “${toLine(query)}” well. The nearest:`] : []
-  const names = alsoNear.map(({ name }) => toLine(name)).join(', ')
-  const others = names === '' ? [] : [style('dim', `Also near: ${names}`)]
-  return `${[...first, ...explained, ...others].join('\n')}\n`
+  const near = alsoNear.map(({ name }) => toLine(name)).join(', ')
+  const others = near === '' ? [] : [style('dim', `Also near: ${near}`)]
+  return `${[...first, ...explained, ...others, ...unsearched].join('\n')}\n`
 }
+
+/** How many held tools are named. */
+const MOST_HELD = 5
 
 const HOW = {
   stem: '',

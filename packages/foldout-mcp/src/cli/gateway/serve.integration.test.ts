@@ -350,7 +350,7 @@ describe('foldout doctor', () => {
     writeFileSync(config, JSON.stringify({ mcpServers: { gone: { command: 'this-is-not-a-command' }, bad: {} } }))
     await connect()
     await vi.waitFor(
-      () => expect(notes).toMatch(/0 of 2 servers work\. For more about the others: foldout doctor\n/),
+      () => expect(notes).toMatch(/0 of 2 servers work\. For more about the others: foldout doctor --config \S+\n/),
       WAIT,
     )
   })

@@ -14,7 +14,7 @@ import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, findEncoder, getGatewayOptions, noteFailure, type EncoderOptions } from '../support/session.ts'
 import { openConfig } from '../support/trust.ts'
-import { formatCount, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
+import { formatCount, formatDoctorHint, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
@@ -65,10 +65,12 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   // Once all servers have been tried. Without a failure, there is nothing to say.
   const reportFailures = async (): Promise<void> => {
     await gateway.ready()
+    // The client may leave before all servers were tried.
+    if (gateway.servers.some(({ name, tools }) => tools === undefined && !failures.has(name))) return
     const failed = gateway.servers.filter(({ name }) => failures.has(name)).length
     const working = formatWorking(gateway.servers.length - failed, failed + config.invalid.length)
     if (failed + config.invalid.length > 0)
-      stderr.write(formatSentences([`${working} For more about the others: foldout doctor`], stderr))
+      stderr.write(formatSentences([`${working} ${formatDoctorHint(options.config)}`], stderr))
   }
   const onApplied = (): void => void stderr.write('The new configuration is in use.\n')
   const stopWatching = watchConfig(files, gateway, { reread, onApplied, onProblem })

@@ -19,7 +19,7 @@ import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { readAdvicePrice, readPrices, toRates } from '../support/prices.ts'
-import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { loadPrompt, toInspectedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, getGatewayOptions, type ServerOptions } from '../support/session.ts'
 import { hasConfigFile, openConfig } from '../support/trust.ts'
@@ -67,7 +67,7 @@ export async function inspect(
     if (servers) opened.push(servers)
     const price = await readAdvicePrice(dropUndefined({ prices: options.prices }))
     const others = [
-      ...(prompt ? [toSource(prompt)] : []),
+      ...(prompt ? [createPromptSource(toInspectedPrompt(prompt))] : []),
       ...opened.flatMap((each) => each.sources),
       ...(prompt || use ? [createAdviceSource({ runs: store, prompt, price, getUse: use, clients })] : []),
     ]
@@ -143,14 +143,6 @@ async function openRecording(
 
 function closeAll(...stores: readonly { close(): void }[]): void {
   for (const store of stores) store.close()
-}
-
-function toSource({ bound, library, telemetry }: LoadedPrompt): InspectorSource {
-  return createPromptSource({
-    bound,
-    createStrategy: (name) => createStrategy(name, library),
-    measure: (disclosure) => telemetry.measurePrompt(bound, dropUndefined({ disclosure })),
-  })
 }
 
 interface OpenedServers extends Opened {

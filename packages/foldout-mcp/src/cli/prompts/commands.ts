@@ -3,15 +3,17 @@ import { STRATEGIES } from '../../inspector/protocol/protocol.ts'
 import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../support/options.ts'
 import type { InspectOptions } from '../inspect/inspect.ts'
 import type { AdviseOptions } from './advise.ts'
+import type { LintOptions } from './lint.ts'
 import type { RenderPromptOptions } from './render.ts'
 import type { SimulateOptions } from './simulate.ts'
 import type { TuneOptions } from './tune.ts'
 
-/** Adds the commands for prompts: render, advise, tune, simulate and inspect. */
+/** Adds the commands for prompts: render, advise, tune, lint, simulate and inspect. */
 export const addPromptCommands: AddCommands = (program, surroundings, finish) => {
   addRender(program, surroundings, finish)
   addAdvise(program, surroundings, finish)
   addTune(program, surroundings, finish)
+  addLint(program, surroundings, finish)
   addSimulate(program, surroundings, finish)
   addInspect(program, surroundings, finish)
 }
@@ -102,6 +104,21 @@ const addTune: AddCommands = (program, surroundings, finish) => {
     .action(async (recording: string, options: TuneOptions) => {
       const { tuneFrom } = await import('./tune.ts')
       finish(await tuneFrom(recording, options, surroundings))
+    })
+}
+
+const addLint: AddCommands = (program, surroundings, finish) => {
+  program
+    .command('lint')
+    .description('find folds that do not pay, and summaries that miss what people ask for')
+    .argument('<module>', MODULE)
+    .option('--summaries <file>', 'what people asked for: cases of a comparison, or runs with texts (recordRun)')
+    .option(...VALUES)
+    .option(...JSON_OPTION)
+    .addHelpText('after', formatExamples('foldout lint support.ts', 'foldout lint support.ts --summaries cases.jsonl'))
+    .action(async (module: string, options: LintOptions) => {
+      const { lintPrompt } = await import('./lint.ts')
+      finish(await lintPrompt(module, options, surroundings))
     })
 }
 

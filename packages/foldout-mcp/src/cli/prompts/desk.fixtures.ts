@@ -28,5 +28,7 @@ const refunds = defineSection({
 
 /** A prompt that needs a value. */
 export const support = definePrompt({ ns: 'desk', key: 'support', sections: [role, refunds] })
+/** A prompt that folds nothing. */
+export const greeter = definePrompt({ ns: 'desk', key: 'greeter', sections: [role] })
 /** The same prompt with its value bound. */
 export const clerk = support.bind({ shop: 'Lampworks' })

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runAgent } from 'foldout'
-import { createFileRecorder, createOverrideStore } from 'foldout/node'
+import { createFileRecorder, createOverrideStore, recordRun } from 'foldout/node'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
@@ -81,7 +81,7 @@ describe('R58 foldout render', () => {
 
   it.each([
     [[`${DESK}#support`], /the value 'shop' is missing.* --values/],
-    [[`${DESK}#nothing`], /has no prompt 'nothing'. Its prompts are: clerk, support/],
+    [[`${DESK}#nothing`], /has no prompt 'nothing'. Its prompts are: clerk, greeter, support/],
     [[DESK, '--open', 'refund'], /Unknown section 'refund'. Choose from: role, refunds, refunds\.vouchers/],
     [[DESK, '--open', '__proto__'], /Unknown section '__proto__'/],
     [[DESK, '--values', '[]'], /--values must be a JSON object/],
@@ -183,6 +183,75 @@ describe('R79 foldout tune', () => {
     const none = write('no-runs.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('tune', none, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
     expect((await run('tune', none)).stderr).toMatch(/Name the recorded prompt with --prompt/)
+  })
+})
+
+describe('R80 foldout lint', () => {
+  const cases = [
+    { id: '1', input: 'I want my money back', needs: ['refunds'] },
+    { id: '2', input: 'Give me the money back', calls: [{ name: 'refund_order' }] },
+    { id: '3', turns: ['Hello!', 'Money back, please.'], needs: ['refunds'] },
+    { id: '4', input: 'What is a voucher?', needs: ['refunds.vouchers'] },
+  ]
+  const toLines = (list: readonly object[]): string => list.map((each) => `${JSON.stringify(each)}\n`).join('')
+
+  it('names the summaries and the descriptions of tools that miss what people say, with their words', async () => {
+    const file = write('cases.jsonl', toLines(cases))
+    const { code, stdout } = await run('lint', DESK, '--summaries', file)
+    expect(code).toBe(1)
+    expect(stdout).toContain(
+      'The summary of refunds shares no word with 3 of 3 requests that needed it. They say: back, money.',
+    )
+    expect(stdout).toContain('The description of the tool refund_order shares no word with 1 of 1 requests')
+    expect(stdout).not.toContain('The summary of refunds.vouchers')
+    const json = JSON.parse((await run('lint', DESK, '--summaries', file, '--json')).stdout) as object
+    expect(json).toMatchObject({ requests: 4, summaries: [{ name: 'refunds', missed: 3 }], folds: expect.any(Array) })
+  })
+
+  it('reads runs with texts: a run needed what its model opened, and what it called with success', async () => {
+    const file = join(folder, 'texts.jsonl')
+    const recorder = recordRun({ to: file })
+    const script = [
+      calls('read_section', { section_key: 'refunds' }),
+      calls('refund_order', { order: 'A-1' }),
+      says('Done.'),
+    ]
+    for (const input of ['I want my money back.', 'Money for A-17!'])
+      await runAgent(clerk, { adapter: scriptedAdapter(script), input, onEvent: recorder.onEvent })
+    await recorder.saved()
+    const { stdout } = await run('lint', DESK, '--summaries', file)
+    expect(stdout).toContain(
+      'The summary of refunds shares no word with 2 of 2 requests that needed it. They say: money.',
+    )
+    expect(stdout).toContain('The description of the tool refund_order shares no word with 2 of 2 requests')
+  })
+
+  it('finds folds that do not pay without any requests, and nothing in a prompt that is fine', async () => {
+    const { code, stdout } = await run('lint', DESK)
+    expect(code).toBe(1)
+    expect(stdout).toContain('Folding costs more than it saves here')
+    expect(await run('lint', `${DESK}#greeter`, '--values', '{"shop": "Glow"}')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing to change.\n',
+    })
+  })
+
+  it.each([
+    ['numbers.jsonl', () => toLines([{ version: 1, runs: [] }]), /Line 1 of .* is not a case|has no cases and no runs/],
+    ['broken.jsonl', () => '{"id": "1"', /Line 1 of .*broken\.jsonl is not a case: /],
+    ['wrong.jsonl', () => toLines([cases[0]!, { id: '2', input: 17 }]), /Line 2 of .* is not a case: "input" must be/],
+    ['deep.jsonl', () => `${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, /Line 1 of .* is not a case/],
+    ['proto.jsonl', () => '{"id": "1", "__proto__": {"input": "x"}, "needs": "all"}\n', /"needs" must be/],
+    ['empty.jsonl', () => '', /has no cases and no runs\. Pass cases, such as/],
+  ])('refuses the file %s', async (name, getText, message) => {
+    const { code, stderr } = await run('lint', DESK, '--summaries', write(name, getText()))
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+  })
+
+  it('says that runs were recorded without texts', async () => {
+    const { stderr } = await run('lint', DESK, '--summaries', await recordRuns(3))
+    expect(stderr).toMatch(/was recorded without texts\. Record runs with recordRun\(\)/)
   })
 })
 

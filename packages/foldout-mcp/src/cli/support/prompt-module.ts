@@ -3,18 +3,22 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as foldout from 'foldout'
 import type { BoundPrompt, DisclosureStrategy } from 'foldout'
+import type * as compare from 'foldout/compare'
 import type * as node from 'foldout/node'
 import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { describeLoadFailure } from '../../gateway/config/load-failure.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
 import { runUserCode } from '../../gateway/config/user-code.ts'
+import type { InspectedPrompt } from '../../inspector/prompt/source.ts'
 import type { StrategyName } from '../../inspector/protocol/protocol.ts'
+import { dropUndefined } from '../../shared/fields.ts'
 import { readJsonObject } from './options.ts'
 import { toLine } from './text.ts'
 
-type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
+type Library = Pick<typeof foldout, 'bySearch' | 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
 type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate' | 'tune'>
+export type CompareLibrary = Pick<typeof compare, 'compare' | 'formatComparison' | 'planComparison'>
 type NodeLibrary = Pick<typeof node, 'createOverrideStore'>
 
 /** A module's prompt, and the copy of the library it was made with: our own copy would not recognize it. */
@@ -23,6 +27,9 @@ export interface LoadedPrompt {
   readonly library: Library
   readonly telemetry: Telemetry
   readonly node: NodeLibrary
+  /** Everything that the module exports. */
+  readonly exports: Readonly<Record<string, unknown>>
+  loadCompare(): Promise<CompareLibrary>
 }
 
 export interface ValueOptions {
@@ -30,8 +37,18 @@ export interface ValueOptions {
   readonly values?: string
 }
 
-/** Loads the prompt from `file` or `file#name`, and binds it. */
-export async function loadPrompt(reference: string, { values }: ValueOptions): Promise<LoadedPrompt> {
+/** A module of the user's. */
+export interface LoadedModule {
+  readonly exports: Readonly<Record<string, unknown>>
+  /** The name after `#`; undefined if there is none. */
+  readonly name: string | undefined
+  readonly file: string
+  /** Loads an entry of the library as the module would, or our own. */
+  loadLibrary<Module>(entry: string, own: () => Promise<Module>): Promise<Module>
+}
+
+/** Loads the module `file` or `file#name`. */
+export async function loadModule(reference: string): Promise<LoadedModule> {
   const { file, name } = splitReference(reference)
   const path = resolve(file)
   await requireFile(file)
@@ -41,13 +58,20 @@ export async function loadPrompt(reference: string, { values }: ValueOptions): P
   const exports = await runUserCode(load).catch((error: unknown) => {
     throw new UsageError(`${file} cannot be loaded. ${describeLoadFailure(path, error)}`, { cause: error })
   })
-  const loadLibrary = <Module>(entry: string, own: () => Promise<Module>): Promise<Module> =>
-    jiti.import<Module>(entry).catch(own)
+  return { exports, name, file, loadLibrary: (entry, own) => jiti.import<never>(entry).catch(own) }
+}
+
+/** Loads the prompt from `file` or `file#name`, and binds it. */
+export async function loadPrompt(reference: string, { values }: ValueOptions): Promise<LoadedPrompt> {
+  const module = await loadModule(reference)
+  const { exports, loadLibrary } = module
   return {
-    bound: bind(findPrompt(exports, { file, name }), values, reference),
+    exports,
+    bound: bind(findPrompt(exports, module), values, reference),
     library: await loadLibrary<Library>('foldout', () => import('foldout')),
     telemetry: await loadLibrary<Telemetry>('foldout/telemetry', () => import('foldout/telemetry')),
     node: await loadLibrary<NodeLibrary>('foldout/node', () => import('foldout/node')),
+    loadCompare: () => loadLibrary<CompareLibrary>('foldout/compare', () => import('foldout/compare')),
   }
 }
 
@@ -106,6 +130,15 @@ function bind(prompt: AnyPrompt, json: string | undefined, reference: string): B
     return bound
   } catch (error) {
     throw new UsageError(`${reference}: ${(error as Error).message} Pass values with --values <json>.`)
+  }
+}
+
+/** The prompt as the inspector reads it. */
+export function toInspectedPrompt({ bound, library, telemetry }: LoadedPrompt): InspectedPrompt {
+  return {
+    bound,
+    createStrategy: (name) => createStrategy(name, library),
+    measure: (disclosure) => telemetry.measurePrompt(bound, dropUndefined({ disclosure })),
   }
 }
 

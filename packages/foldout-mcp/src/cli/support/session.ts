@@ -32,6 +32,12 @@ export interface FailedServer {
   readonly error: string
 }
 
+/** A tool that is held until the user approves its definition. */
+export interface HeldTool {
+  readonly server: string
+  readonly name: string
+}
+
 /** The tools of all servers that answered. */
 export interface OpenSession {
   readonly gateway: Gateway
@@ -39,6 +45,8 @@ export interface OpenSession {
   /** How many tools each server has, in the order of the configuration. */
   readonly servers: readonly { readonly name: string; readonly tools: number }[]
   readonly failed: readonly FailedServer[]
+  /** The tools that wait for the user's approval. */
+  readonly held: readonly HeldTool[]
   /** Shows the progress of a slow step. */
   readonly progress: Progress
 }
@@ -56,12 +64,14 @@ export async function withServers<Result>(
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
   const isIncluded = createServerFilter(config, options)
   const failures = new Map<string, string>()
+  const held = new Map<string, readonly HeldTool[]>()
   let isCreated = false
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
     ...dropUndefined({ embed }),
     onEvent(event) {
       noteFailure(failures, event)
+      if (event.type === 'server/unapproved') held.set(event.server, listHeld(event))
       if ('server' in event && event.server !== undefined && !isIncluded(event.server)) return
       // Cached servers are reported together, in one line. What is wrong with tools belongs to the answer of a command.
       if (event.type !== 'server/broken' && (isCreated || event.type !== 'server/tools')) report(event)
@@ -82,7 +92,7 @@ export async function withServers<Result>(
       () => `Asked ${formatCount(gateway.servers.length, 'server')}, ${getAnswered()} have answered`,
       () => untilAborted(signal, () => gateway.ready()),
     )
-    return await use({ ...(await openSession(gateway, { config, failures, isIncluded }, options)), progress })
+    return await use({ ...(await openSession(gateway, { config, failures, held, isIncluded }, options)), progress })
   } finally {
     await gateway.close()
   }
@@ -99,7 +109,7 @@ export function getGatewayOptions(
 
 async function openSession(
   gateway: Gateway,
-  { config, failures, isIncluded }: SessionParts,
+  { config, failures, held, isIncluded }: SessionParts,
   { preset }: ServerOptions,
 ): Promise<Omit<OpenSession, 'progress'>> {
   const servers = gateway.servers.filter(({ name }) => isIncluded(name))
@@ -113,12 +123,14 @@ async function openSession(
     catalog: await gateway.getCatalog(dropUndefined({ preset })),
     servers: servers.flatMap(({ name, tools }) => (tools === undefined ? [] : [{ name, tools }])),
     failed: [...invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
+    held: [...held.values()].flat().filter(({ server }) => isIncluded(server)),
   }
 }
 
 interface SessionParts {
   readonly config: GatewayConfig
   readonly failures: ReadonlyMap<string, string>
+  readonly held: ReadonlyMap<string, readonly HeldTool[]>
   readonly isIncluded: ServerFilter
 }
 
@@ -179,6 +191,15 @@ export function describeUnapproved(event: Extract<GatewayEvent, { type: 'server/
   ]
   const start = isHeld ? 'Its tools are held until you approve them' : 'Its tools differ from the ones you accepted'
   return `${start} (${parts.join('; ')}). Run foldout pins to see what changed.`
+}
+
+function listHeld({
+  server,
+  added,
+  changed,
+  isHeld,
+}: Extract<GatewayEvent, { type: 'server/unapproved' }>): HeldTool[] {
+  return isHeld ? [...added, ...changed].map((name) => ({ server, name })) : []
 }
 
 function describeBroken({ tools }: Extract<GatewayEvent, { type: 'server/broken' }>): string {

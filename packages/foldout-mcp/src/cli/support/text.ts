@@ -127,3 +127,13 @@ export function formatWorking(working: number, failed: number): string {
   const all = working + failed
   return `${working} of ${formatCount(all, 'server')} ${all === 1 ? 'works' : 'work'}.`
 }
+
+/** What to run to see why the other servers do not work, with the files that were named. */
+export function formatDoctorHint(config: readonly string[] = []): string {
+  return ['For more about the others: foldout doctor', ...config.map((file) => `--config ${quoteWord(file)}`)].join(' ')
+}
+
+/** Quotes a word of a command line if a shell would split or change it. */
+export function quoteWord(word: string): string {
+  return /^[\w./:\\@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

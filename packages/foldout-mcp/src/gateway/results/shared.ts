@@ -25,4 +25,6 @@ export interface SharedOwner {
   readonly key: string
   /** Whether clients that cannot be told apart have this key. */
   readonly isShared: boolean
+  /** The user, who may have several clients; without a user, the client. Users get the same share of the space. */
+  readonly user: string
 }

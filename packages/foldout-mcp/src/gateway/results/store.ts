@@ -4,17 +4,11 @@ import { join } from 'node:path'
 import { ignore } from 'foldout/promises'
 import { createResultFolder, removeDeadFolders } from './folder.ts'
 import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES, SWEEP_AFTER_MS } from './limits.ts'
+import type { SharedOwner } from './shared.ts'
 import type { ResultSource } from './thread/job.ts'
 
-/** The owner of a result. */
-export interface ResultOwner {
-  /** The same for all calls of one client, and for no other. */
-  readonly key: string
-  /** Whether clients that cannot be distinguished share this key. Then only the handle protects a result. */
-  readonly isShared: boolean
-  /** The user, who may have several clients; without a user, the client. Users get the same share of the space. */
-  readonly user: string
-}
+/** The owner of a result. The key is the same for all calls of one client. If it is shared, only the handle protects a result. */
+export type ResultOwner = SharedOwner
 
 /** A result that was folded. */
 export interface KeptResult {

@@ -3,7 +3,7 @@ import { createCatalog, type RawTool } from 'foldout/catalog'
 import { estimatedTokens } from 'foldout'
 import { createExposure, EXPOSURE_NAMES } from './expose.ts'
 import { SERVER_INSTRUCTIONS_BYTES } from './limits.ts'
-import { createBrokenReport, formatInstructions } from './server-texts.ts'
+import { createBrokenReport, formatInstructions, toTellingTitle } from './server-texts.ts'
 
 describe("the instructions of a gateway's servers", () => {
   it('name all servers, then say what the user and the servers say, one line each', () => {
@@ -24,6 +24,13 @@ The servers say about their tools:
     )
     expect(formatInstructions(undefined, [])).toBe('')
     expect(formatInstructions('Mine.', servers.slice(1, 2))).toBe('Mine.')
+  })
+
+  it('separate lines that end without a mark', () => {
+    const instructions = '- Look up names first\n- Never delete\n\nAsk before you pay.'
+    expect(formatInstructions(undefined, [{ name: 'a', instructions }])).toBe(
+      'The servers say about their tools:\n- a: Look up names first; Never delete; Ask before you pay.',
+    )
   })
 
   it('say what is useful of a text with headings', () => {
@@ -138,4 +145,16 @@ it('tools that cannot be used are reported once, by server', () => {
   report()
   expect(reports[2]).toEqual(['new', Array.from({ length: 5 }, () => WHY)])
   expect(reports).toHaveLength(3)
+})
+
+it.each([
+  ['everything', 'Everything Reference Server', 'everything'],
+  ['github', 'GitHub MCP Server', 'github'],
+  ['my-github', 'The official MCP server for GitHub', 'my-github'],
+  ['gh', 'GitHub MCP Server', 'GitHub MCP Server'],
+  ['mail', 'Mail and calendar', 'Mail and calendar'],
+  ['mail', undefined, 'mail'],
+  ['tools', 'MCP Server', 'tools'],
+])('the title of the server %s, %j, is told as %j', (name, title, told) => {
+  expect(toTellingTitle(title, name)).toBe(told)
 })

@@ -51,12 +51,29 @@ function formatNames(servers: readonly InstructingServer[], room: number): strin
   return `Servers: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }
 
+/** Words that say nothing about what a server is for. */
+const EMPTY_WORDS =
+  /\b(?:the|an?|official|reference|model context protocol|mcp|servers?|tools?|integration|for|by|of)\b/gi
+
+/** A server's title if it says more than the name, or the name. */
+export function toTellingTitle(title: string | undefined, name: string): string {
+  if (title === undefined) return name
+  const toWords = (text: string): string =>
+    text
+      .replaceAll(EMPTY_WORDS, '')
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+      .toLowerCase()
+  return toWords(name).includes(toWords(title)) ? name : title
+}
+
 /** A heading, a rule, a fence, the border of a table, or a tag. */
 const EMPTY_LINE =
   /^(?:#{1,6}(?:\s|$)|[=*_-]{3,}$|\*\*[^*]+\*\*:?$|[\w -]{1,40}:$|(?:```|~~~)|[|:\s-]+$|<\/?[\w:-]+[^<>]*>$)/
 /** What the text says about itself, a greeting, or what every model is told. */
 const ABOUT_ITSELF =
   /^(?:audience|version|author|license|last updated|date|title|(?:this|the) (?:document|file|guide|text)|these instructions|follow (?:them|these)|welcome\b|hello\b|hi\b|thank(?:s| you)\b|you are (?:an?|the)\b)/i
+/** A point of a list. */
+const POINT = /^(?:[*+•-]|\d+[.)])\s/
 /** What a line of a list, a quotation or a table starts with, and how it ends. */
 const MARKS = /^(?:[*_>+•|-]+\s+)+|^\d+[.)]\s+|\s*\|$/g
 
@@ -67,12 +84,19 @@ const MARKS = /^(?:[*_>+•|-]+\s+)+|^\d+[.)]\s+|\s*\|$/g
 function toTellingText(instructions: string): string {
   const toLine = (text: string): string => toVisible(text.replaceAll(/\s+/g, ' ')).trim()
   const lines = dropFrontMatter(instructions.slice(0, READ_CHARACTERS)).split('\n')
-  const telling = lines.map((line) => line.trim()).flatMap((line) => (EMPTY_LINE.test(line) ? [] : toSentences(line)))
-  return toLine(telling.join(' ')) || toLine(lines.join(' '))
+  let telling = ''
+  for (const [i, line] of lines.map((one) => one.trim()).entries()) {
+    const text = EMPTY_LINE.test(line) ? '' : toSentences(line)
+    if (text === '') continue
+    // Points of a list and paragraphs must not read as one sentence.
+    const isNew = POINT.test(line) || (lines[i - 1] ?? '').trim() === ''
+    telling += isNew && /[^\p{P}\s]$/u.test(telling) ? `; ${text}` : ` ${text}`
+  }
+  return toLine(telling) || toLine(lines.join(' '))
 }
 
 /** The sentences of a line, without those at its start that say nothing about tools. */
-function toSentences(line: string): readonly string[] {
+function toSentences(line: string): string {
   const plain = line
     .replaceAll(/<\/?[\w:-]{1,40}>/g, '')
     .replaceAll(MARKS, '')
@@ -80,7 +104,7 @@ function toSentences(line: string): readonly string[] {
     .trim()
   const sentences = plain.split(/(?<=[.!?])\s+/)
   const first = sentences.findIndex((sentence) => !ABOUT_ITSELF.test(sentence))
-  return first === -1 ? [] : [sentences.slice(first).join(' ')]
+  return first === -1 ? '' : sentences.slice(first).join(' ')
 }
 
 function dropFrontMatter(text: string): string {

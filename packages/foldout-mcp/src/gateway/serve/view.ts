@@ -33,7 +33,7 @@ import { createFeatures, type ViewFeatures } from './features/features.ts'
 import { renameInResult } from './features/links.ts'
 import { createProfiles, createScope, type Profile, type Profiles } from './profiles.ts'
 import { includesServer, selectTools } from './select-tools.ts'
-import { createBrokenReport, formatInstructions } from './server-texts.ts'
+import { createBrokenReport, formatInstructions, toTellingTitle } from './server-texts.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -376,5 +376,5 @@ function showPage(tool: RawTool, server: GatewayServer, { toSeen }: Pick<ViewFea
 }
 
 function describeServer({ config, snapshot, name }: GatewayServer): string {
-  return config.description ?? snapshot?.server.title ?? name
+  return config.description ?? toTellingTitle(snapshot?.server.title, name)
 }

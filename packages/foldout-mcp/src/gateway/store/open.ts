@@ -125,7 +125,7 @@ export function createFileStore({ env, cache, data, onProblem }: FileStoreOption
     isShared: false,
     catalogs: createCatalogCache(cache ?? getCacheFolder(env), { env, keyFile: join(folder, 'cache.key'), onProblem }),
     approvals: createApprovalFiles(join(folder, 'approvals')),
-    pins: createPinFiles(join(folder, 'pins')),
+    pins: createPinFiles(join(folder, 'pins'), onProblem),
     signIns: createSignInStore({ env, onProblem }),
     quotas: createMemoryQuotas(),
     audit: undefined,

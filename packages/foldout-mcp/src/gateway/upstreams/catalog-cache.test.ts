@@ -102,7 +102,7 @@ describe('R54 a server that did not start', () => {
     const problems: string[] = []
     disk.isFull = true
     await openCache({}, problems).noteFailure(readServer({ command: 'a' }))
-    expect(problems).toEqual([expect.stringMatching(/^The failed start of 'a' cannot be noted: ENOSPC/)])
+    expect(problems).toEqual([expect.stringMatching(/^Failed starts cannot be noted: ENOSPC/)])
   })
 })
 
@@ -163,7 +163,7 @@ it('R54 a cache that cannot be written is told once for all servers, and again a
   const servers = ['b', 'c', 'd'].map((command) => readServer({ command }))
   disk.isFull = true
   for (const server of servers) expect(await cache.write(server, snapshot('x'))).toBe(false)
-  expect(problems).toEqual(["The tools of 'a' cannot be cached: ENOSPC: no space left on device, write"])
+  expect(problems).toEqual(['Tools cannot be cached: ENOSPC: no space left on device, write'])
   disk.isFull = false
   expect(await cache.write(servers[0]!, snapshot('x'))).toBe(true)
   disk.isFull = true

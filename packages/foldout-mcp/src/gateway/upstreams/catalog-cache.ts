@@ -6,7 +6,8 @@ import { retryIfInUse } from '../../system/in-use.ts'
 import type { HttpServer, ServerConfig } from '../config/config.ts'
 import { fillServer, type FilledServer } from '../config/fill-server.ts'
 import { isObject } from '../../shared/fields.ts'
-import { createFile, isCode, readJson, replaceFile } from '../../shared/files.ts'
+import { createFile, isCode, isMissing, readJson, replaceFile } from '../../shared/files.ts'
+import { StorageFailures } from '../../shared/storage-failures.ts'
 import { MAX_CACHE_BYTES, MAX_MARK_BYTES } from './limits.ts'
 import { hashSnapshot, type Snapshot } from '../model/snapshot.ts'
 
@@ -51,8 +52,7 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
   const toFile = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.json`)
   const toMark = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.failed`)
   const hashValues = createValueHash(env, keyFile)
-  /** The codes of what is wrong with writing, each told once until it works again. */
-  const reported = new Set<string>()
+  const failures = new StorageFailures(onProblem)
   return {
     async read(server) {
       const file = toFile(server)
@@ -64,8 +64,11 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
         const values = await hashValues(server)
         return values === undefined || values === kept.values ? kept : { ...kept, savedAt: -Infinity }
       } catch (error) {
+        if (isMissing(error)) return undefined
         const { code, message } = error as NodeJS.ErrnoException
-        if (code !== 'ENOENT') onProblem(`The cache file ${file} is ignored: ${message}`)
+        // A folder that cannot be read is the same for every server; a damaged file is one server's.
+        if (code === undefined) onProblem(`The cache file ${file} is ignored: ${message}`)
+        else failures.report('Cached tools cannot be read', error)
         return undefined
       }
     },
@@ -80,14 +83,11 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
         // A concurrent reader sees the old file or the new one, never half of one.
         await retryIfInUse(() => rename(draft, file))
         await rm(toMark(server), { force: true })
-        reported.clear()
+        failures.clear()
         return true
       } catch (error) {
         await ignore(rm(draft, { force: true }), 'the first error is the one to tell')
-        const { code = '', message } = error as NodeJS.ErrnoException
-        // A read-only folder or a full disk says the same of every server.
-        if (!reported.has(code)) onProblem(`The tools of '${server.name}' cannot be cached: ${message}`)
-        reported.add(code)
+        failures.report('Tools cannot be cached', error)
         return false
       }
     },
@@ -99,7 +99,7 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
     async noteFailure(server) {
       const mark = JSON.stringify({ values: await hashValues(server) })
       await replaceFile(toMark(server), mark).catch((error: Error) =>
-        onProblem(`The failed start of '${server.name}' cannot be noted: ${error.message}`),
+        failures.report('Failed starts cannot be noted', error),
       )
     },
     learn: (_server, ask) => ask(),

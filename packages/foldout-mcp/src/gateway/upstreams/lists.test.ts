@@ -31,3 +31,13 @@ it('R53 a list is read up to a size, on one page or on many', async () => {
   expect(prompts.map(({ name }) => name)).toEqual(['a0', 'a1', 'a2'])
   expect(pages).toBe(4)
 })
+
+it('R53 an item that is too deep to be passed on is left out, and no other', async () => {
+  const deep = JSON.parse(`{"name":"deep","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`) as object
+  const session = {
+    server: { capabilities: { prompts: {} } },
+    request: async () => ({ prompts: [{ name: 'a' }, deep, 'text', null, { name: 'b' }] }),
+  } as unknown as McpSession
+  const { prompts } = await readLists(session, new AbortController().signal, () => undefined)
+  expect(prompts.map(({ name }) => name)).toEqual(['a', 'b'])
+})

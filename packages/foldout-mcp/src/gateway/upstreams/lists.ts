@@ -58,7 +58,9 @@ async function readPages(
     const items: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
     for (const item of items) {
       if (!isListed(item)) continue
-      bytes += countBytes(item)
+      const size = countBytes(item)
+      if (size === undefined) continue
+      bytes += size
       if (found.length >= MAX_LISTED || bytes > MAX_LISTED_BYTES) return found
       found.push(item)
     }
@@ -69,12 +71,12 @@ async function readPages(
   }
 }
 
-/** The size of an item as JSON. One that is too deep to be written takes all the room there is. */
-function countBytes(item: Listed): number {
+/** The size of an item as JSON; undefined if it is too deep to be written, so that no client could get it. */
+function countBytes(item: Listed): number | undefined {
   try {
     return Buffer.byteLength(JSON.stringify(item))
   } catch {
-    return Infinity
+    return undefined
   }
 }
 

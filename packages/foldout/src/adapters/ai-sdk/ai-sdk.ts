@@ -3,7 +3,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { extendPrefix } from '../anthropic/native.ts'
-import { chatAdapter } from '../chat.ts'
+import { chatAdapter, toCallThrough } from '../chat.ts'
 import type { ChatReply, ChatRequest, ProviderAdapter } from '../contract.ts'
 import { getProviderQuirks, type Quirk } from '../quirks.ts'
 import { withRetries } from '../retry.ts'
@@ -63,10 +63,11 @@ export interface AiSdkOptions {
   /**
    * How tools that are added during a conversation are sent. `native`: at their point in the conversation, so
    * everything before it stays cached. This works for models of `@ai-sdk/anthropic` (3.0.138, or 4.0 and later) and the
-   * Responses models of `@ai-sdk/openai` (4.0 and later), until the endpoint rejects it. `plain`, the default: at the
-   * end of the tool list.
+   * Responses models of `@ai-sdk/openai` (4.0 and later), until the endpoint rejects it. `plain`: at the end of the tool
+   * list. `through`: in the text that adds them, and called through one constant tool. Default `auto`: `through` if the
+   * model's cache makes that cheaper, or `plain`.
    */
-  readonly toolAdditions?: 'native' | 'plain'
+  readonly toolAdditions?: 'auto' | 'native' | 'plain' | 'through'
   /**
    * The kinds of input that the model accepts besides text; other input is rejected before a run begins. Default:
    * images and files.
@@ -101,6 +102,10 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
     model: modelName,
     contextWindow,
     promptCache: options.promptCache,
+    get addsInPlace() {
+      return features.addsInPlace
+    },
+    callThrough: toCallThrough(options.toolAdditions ?? 'auto'),
     refuseInput: (part) => refuseKind(part, { kinds, model: modelName }) ?? refuseAddress(part, model),
     complete: (request) =>
       features.send(request, async (using) => {

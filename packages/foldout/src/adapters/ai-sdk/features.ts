@@ -30,6 +30,8 @@ interface FeatureOptions {
 }
 
 export interface Features {
+  /** Whether added tools leave everything before them in the cache. */
+  readonly addsInPlace: boolean
   /**
    * Sends a request with every feature that the provider has not rejected. A rejected feature is dropped and
    * remembered.
@@ -52,6 +54,9 @@ export function createFeatures(options: FeatureOptions): Features {
     return !refusedBesideTools.has(output) && (!options.hasFormatQuirk || isRepair(request))
   }
   return {
+    get addsInPlace() {
+      return additions !== undefined
+    },
     async send(request, ask) {
       let sent: readonly string[] = []
       const sends = (prefixes: readonly string[]): void => void (sent = prefixes)

@@ -4,7 +4,7 @@ import { getErrorMessage } from '../../core/errors.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { importPeer } from '../../core/peer.ts'
 import { AdapterError } from '../adapter-error.ts'
-import { chatAdapter } from '../chat.ts'
+import { chatAdapter, toCallThrough } from '../chat.ts'
 import type { ChatReply, ChatRequest, CompactionRequest, ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { getAddedTools } from '../tool-calls.ts'
@@ -41,8 +41,12 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     promptCache: getCacheTerms(options),
     bindsReasoning: bindsThinking(model),
     get removesTools() {
+      return memory.additions === 'inline' || memory.additions === 'reference'
+    },
+    get addsInPlace() {
       return memory.additions !== 'plain'
     },
+    callThrough: memory.additions === 'plain' ? toCallThrough(toolAdditions) : 'never',
     refuseInput: refuseMedia,
     // Other servers that speak this API do not know it.
     ...(memory.additions !== 'plain' && {

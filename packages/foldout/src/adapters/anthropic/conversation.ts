@@ -63,13 +63,15 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
   const later = [...new Set([...added.values()].flat())].map(toToolParam)
   const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toToolParam)]
   const initial = tools.length
-  if (additions === 'plain') tools.push(...later)
+  const { references, unnamed } = additions === 'result' ? placeReferences(request, added) : NO_REFERENCES
+  tools.push(...later.filter(({ name }) => additions === 'plain' || unnamed.has(name)))
   // The API rejects text that is only whitespace.
   const system: TextParam[] = request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }]
   const start = extendPrefix(options.model, [tools, system])
   // The model does not see deferred tools before the conversation adds them.
-  if (additions === 'reference') tools.push(...later.map((tool) => ({ ...tool, defer_loading: true })))
-  const { turns, prefix, thinking } = createTurns(request, additions === 'plain' ? new Map() : added, start, options)
+  if (additions === 'reference' || additions === 'result')
+    tools.push(...later.filter(({ name }) => !unnamed.has(name)).map((tool) => ({ ...tool, defer_loading: true })))
+  const { turns, prefix, thinking } = createTurns(request, { added, references, start }, options)
   if (cacheControl) {
     markLast(tools.slice(0, initial), cacheControl)
     markLast(system, cacheControl)
@@ -120,12 +122,15 @@ interface Turns {
   readonly thinking: readonly string[]
 }
 
-function createTurns(
-  { messages }: ChatRequest,
-  added: ReadonlyMap<number, readonly AnyTool[]>,
-  start: string,
-  options: WireOptions,
-): Turns {
+interface TurnParts {
+  /** The tools that system messages add, by the position of the `tools` message. */
+  readonly added: ReadonlyMap<number, readonly AnyTool[]>
+  /** The tools that results name, by the position of the result. */
+  readonly references: ReadonlyMap<number, readonly string[]>
+  readonly start: string
+}
+
+function createTurns({ messages }: ChatRequest, { added, references, start }: TurnParts, options: WireOptions): Turns {
   const turns: (UserTurn | AssistantTurn)[] = []
   const thinking: string[] = []
   let prefix = start
@@ -136,7 +141,11 @@ function createTurns(
   }
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') {
-      addToTurn(getUserTurn, message, { added: added.get(index) ?? [], additions: options.additions })
+      addToTurn(getUserTurn, message, {
+        added: added.get(index) ?? [],
+        named: references.get(index) ?? [],
+        additions: options.additions,
+      })
       continue
     }
     const before = open ? extendPrefix(prefix, open) : prefix
@@ -157,7 +166,11 @@ function createTurns(
 function addToTurn(
   getTurn: () => UserTurn,
   message: Exclude<Message, AssistantMessage>,
-  { added, additions }: { readonly added: readonly AnyTool[]; readonly additions: Additions },
+  {
+    added,
+    named,
+    additions,
+  }: { readonly added: readonly AnyTool[]; readonly named: readonly string[]; readonly additions: Additions },
 ): void {
   switch (message.role) {
     case 'user': {
@@ -169,11 +182,12 @@ function addToTurn(
       getTurn().results.push({
         type: 'tool_result',
         tool_use_id: toWireId(message.callId),
-        ...toResultContent(message),
+        ...toResultContent(message, named),
         is_error: message.isError,
       })
       return
     case 'tools':
+      if (additions === 'plain' || additions === 'result') return
       for (const tool of added) getTurn().additions.push(toAdditionParam(tool, additions))
       for (const name of message.removed ?? [])
         getTurn().additions.push({ type: 'tool_removal', tool: { type: 'tool_reference', name } })
@@ -185,12 +199,46 @@ function toAdditionParam(tool: AnyTool, additions: Additions): AdditionParam {
   return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toToolParam(tool) } }
 }
 
+interface References {
+  readonly references: ReadonlyMap<number, readonly string[]>
+  /** The added tools that no result can name. */
+  readonly unnamed: ReadonlySet<string>
+}
+
+const NO_REFERENCES: References = { references: new Map(), unnamed: new Set() }
+
+/** The API accepts no more in one result. */
+const MAX_REFERENCES = 5
+
+/** Places the names of added tools in the results before them, last first. */
+function placeReferences({ messages }: ChatRequest, added: ReadonlyMap<number, readonly AnyTool[]>): References {
+  const references = new Map<number, readonly string[]>()
+  const unnamed = new Set<string>()
+  for (const [index, tools] of added) {
+    const names = tools.map(({ name }) => name)
+    for (let at = index - 1; names.length > 0; at--) {
+      const message = messages[at]
+      if (message === undefined || message.role === 'assistant') break
+      if (message.role !== 'tool' || message.isError) continue
+      const given = references.get(at) ?? []
+      references.set(at, [...given, ...names.splice(0, MAX_REFERENCES - given.length)])
+    }
+    for (const name of names) unnamed.add(name)
+  }
+  return { references, unnamed }
+}
+
 /** The API rejects empty text, and a failed result without content. */
-function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
-  const shown = images.flatMap(({ mimeType, data }) => {
+function toResultContent(
+  { text, isError, images = [] }: ToolMessage,
+  named: readonly string[],
+): Pick<ResultParam, 'content'> {
+  const references = named.map((name) => ({ type: 'tool_reference' as const, tool_name: name }))
+  const pictures = images.flatMap(({ mimeType, data }) => {
     const type = IMAGE_TYPES.find((known) => known === mimeType)
     return type ? [{ type: 'image' as const, source: { type: 'base64' as const, media_type: type, data } }] : []
   })
+  const shown = [...pictures, ...references]
   const said = text.trim() === '' && isError ? 'The tool failed and did not say why.' : text
   if (said.trim() === '') return shown.length === 0 ? {} : { content: shown }
   return { content: shown.length === 0 ? said : [{ type: 'text', text: said }, ...shown] }

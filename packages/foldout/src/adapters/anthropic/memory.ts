@@ -1,7 +1,7 @@
 import type { AdapterError } from '../adapter-error.ts'
 import type { ChatRequest } from '../contract.ts'
 import { getHost } from '../quirks.ts'
-import { isSince, readVersion } from './model-version.ts'
+import { isSince, readVersion, takesReferencesOnly } from './model-version.ts'
 import type { AnthropicOptions } from './options.ts'
 import type { WireOptions } from './conversation.ts'
 import {
@@ -83,8 +83,9 @@ const NATIVE_HOSTS = /(^|\.)(anthropic\.com|amazonaws\.com(\.cn)?|api\.aws|googl
  */
 function getFirstAdditions(options: AnthropicOptions): Additions {
   const { toolAdditions = 'auto' } = options
-  if (toolAdditions !== 'auto') return toolAdditions === 'plain' ? 'plain' : 'inline'
-  return isNativeHost(options) ? 'inline' : 'plain'
+  const isNative = toolAdditions === 'native' || (toolAdditions === 'auto' && isNativeHost(options))
+  if (!isNative) return 'plain'
+  return takesReferencesOnly(options.model) ? 'result' : 'inline'
 }
 
 function wantsUpdates(options: AnthropicOptions): boolean {

@@ -15,6 +15,13 @@ export function isSince(version: Version | undefined, [major, minor]: Version): 
   return version[0] > major || (version[0] === major && version[1] >= minor)
 }
 
+/** Whether a model refuses system messages between others, but takes references to tools in results. */
+export function takesReferencesOnly(model: string): boolean {
+  const version = readVersion(model)
+  if (/sonnet/.test(model) && isSince(version, [5, 0])) return !isSince(version, [5, 5])
+  return isSince(version, [4, 5]) && !isSince(version, [4, 8])
+}
+
 /** Whether a model refuses or drops thinking if anything before it has changed. */
 export function bindsThinking(model: string): boolean {
   return isSince(readVersion(model), /fable|mythos/.test(model) ? [5, 1] : [5, 5])

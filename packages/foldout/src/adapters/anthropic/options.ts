@@ -29,15 +29,16 @@ export type AnthropicParameters = Readonly<
 /**
  * How tools that are added during a conversation reach the model: `native` defines them at that point, or names them
  * there if the endpoint accepts only that, which preserves the cached prefix; `plain` appends them to the tool list;
- * `auto` is native for Anthropic itself, AWS, Google Cloud and Azure until the endpoint rejects it, and plain for any
- * other address.
+ * `through` defines them in the text that adds them, and has them called through one constant tool; `auto` is native
+ * for Anthropic itself, AWS, Google Cloud and Azure until the endpoint rejects it. For any other address, it is
+ * `through` if the model's cache makes that cheaper, or plain.
  *
  * @example
  * ```ts
  * const toolAdditions: AnthropicToolAdditions = 'plain'
  * ```
  */
-export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
+export type AnthropicToolAdditions = 'auto' | 'native' | 'plain' | 'through'
 
 /**
  * A tool that Anthropic defines, in the form that its API accepts.

@@ -86,6 +86,7 @@ function isFormatNamed(answer: string): boolean {
 
 function isAdditionsNamed({ features, hasAddedTools, ownBetas }: RefusedRequest, answer: string): boolean {
   if (features.additions === 'plain') return false
+  if (features.additions === 'result') return hasAddedTools && /tool_reference|defer_loading/i.test(answer)
   if (answer.includes(BETAS[features.additions])) return true
   if (/\bbetas?\b/i.test(answer) && !ownBetas.some((beta) => answer.includes(beta))) return true
   return hasAddedTools && /\brole\b|tool_addition|tool_definition|tool_reference|defer_loading/i.test(answer)

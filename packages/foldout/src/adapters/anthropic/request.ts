@@ -8,9 +8,10 @@ import type { AnthropicOptions } from './options.ts'
 
 /**
  * How tools that are added during a conversation are sent: `inline` defines them where they were added; `reference`
- * names them there, and defines them in the tool list without loading them; `plain` appends them to the tool list.
+ * names them there, and defines them in the tool list without loading them; `result` names them in the results that add
+ * them, for models that refuse system messages; `plain` appends them to the tool list.
  */
-export type Additions = 'inline' | 'reference' | 'plain'
+export type Additions = 'inline' | 'reference' | 'result' | 'plain'
 
 /** The betas that are required to add tools. */
 export const BETAS = {
@@ -41,7 +42,8 @@ export function getParams(options: AnthropicOptions, request: ChatRequest, featu
   // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should
   // look alike.
   const mayAdd = request.tools.length > 0 || getAddedTools(request).size > 0
-  const additionBetas = additions !== 'plain' && mayAdd ? [BETAS[additions]] : []
+  const isInMessages = additions === 'inline' || additions === 'reference'
+  const additionBetas = isInMessages && mayAdd ? [BETAS[additions]] : []
   const betas = [...new Set([...ownBetas, ...additionBetas, ...(hasUpdates ? [BETAS.updates] : [])])]
   const outputConfig = format ? { ...ownConfig, format } : ownConfig
   return {

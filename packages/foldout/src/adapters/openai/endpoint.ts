@@ -6,7 +6,7 @@ import { AdapterError } from '../adapter-error.ts'
 import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
 import type { Features } from './features.ts'
 
-export type ToolAdditions = 'auto' | 'native' | 'plain'
+export type ToolAdditions = 'auto' | 'native' | 'plain' | 'through'
 
 /** A model on a server, with everything learned about that server. */
 export interface Endpoint {

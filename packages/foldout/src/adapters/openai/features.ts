@@ -19,6 +19,8 @@ export type Feature =
 export type Using = ReadonlySet<Feature | Quirk>
 
 export interface Features {
+  /** Whether the endpoint has rejected a feature. */
+  isRefused(feature: Feature): boolean
   /**
    * Sends a request that uses the features. If the endpoint rejects it because of one feature, the request is sent
    * without it; if the rejection describes a quirk, the request is sent in a form that accounts for it. The form that
@@ -89,6 +91,7 @@ export function createFeatures(): Features {
   const refused = new Set<Feature | Quirk>()
   const learned = new Set<Quirk>()
   return {
+    isRefused: (feature) => refused.has(feature),
     async send(wanted, request, emit) {
       const using = new Set([...wanted.filter((feature) => !refused.has(feature)), ...learned])
       const dropped: Feature[] = []

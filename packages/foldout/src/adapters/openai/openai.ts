@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai'
 import { checkNumber } from '../../core/check-number.ts'
 import type { Json } from '../../core/json/json.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
-import { chatAdapter } from '../chat.ts'
+import { chatAdapter, toCallThrough } from '../chat.ts'
 import type { CompactionRequest, ProviderAdapter } from '../contract.ts'
 import type { InputKind } from '../user-parts.ts'
 import { completeChat } from './chat-completions.ts'
@@ -53,8 +53,10 @@ export interface OpenAIOptions extends CommonOptions {
   readonly client?: OpenAI
   /**
    * How tools that are added during a conversation are sent. `native`: as an item at their point in the conversation,
-   * so everything before it stays cached (Responses only). `plain`: at the end of the tool list. Default `auto`:
-   * natively to OpenAI's Responses API, unless the server answers that it does not know such items.
+   * so everything before it stays cached (Responses only). `plain`: at the end of the tool list. `through`: in the text
+   * that adds them, and called through one constant tool, so the list never changes and has no limit. Default `auto`:
+   * natively to OpenAI's Responses API, unless the server answers that it does not know such items; otherwise `through`
+   * if the model's cache makes that cheaper, or `plain`.
    */
   readonly toolAdditions?: ToolAdditions
   /**
@@ -84,6 +86,8 @@ export interface OpenAICompatibleOptions extends CommonOptions {
   readonly apiKey?: string
   /** The system's name in OpenTelemetry. Default `openai-compatible`. */
   readonly name?: string
+  /** How tools that are added during a conversation are sent, as in {@link OpenAIOptions}. Default `auto`. */
+  readonly toolAdditions?: 'auto' | 'plain' | 'through'
 }
 
 const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
@@ -100,14 +104,16 @@ const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 export function openai(options: OpenAIOptions): ProviderAdapter {
   const { model, apiKey, baseURL, client, fetch, toolAdditions = 'auto' } = options
   const isChat = options.interface === 'chat'
+  const isOwn = isOpenAI({ baseURL: client?.baseURL ?? baseURL ?? getDefaultAddress() })
   return createAdapter(isChat, options, {
     name: 'openai',
-    toolAdditions: isChat ? 'plain' : toolAdditions,
+    toolAdditions: isChat && toolAdditions === 'native' ? 'plain' : toolAdditions,
+    isOwn,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
     cacheKey: options.promptCacheKey,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
     kinds: options.input ?? getInputKinds(model),
-    canCompact: !isChat && isOpenAI({ baseURL: client?.baseURL ?? baseURL ?? getDefaultAddress() }),
+    canCompact: !isChat && isOwn,
   })
 }
 
@@ -120,10 +126,11 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
  * ```
  */
 export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdapter {
-  const { baseURL, apiKey, fetch, name = 'openai-compatible' } = options
+  const { baseURL, apiKey, fetch, name = 'openai-compatible', toolAdditions = 'auto' } = options
   return createAdapter(true, options, {
     name,
-    toolAdditions: 'plain',
+    toolAdditions,
+    isOwn: false,
     reasoning: false,
     cacheKey: undefined,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
@@ -143,11 +150,14 @@ function createAdapter(
   {
     kinds,
     canCompact,
+    isOwn,
     ...rest
   }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'> & {
     readonly kinds: readonly InputKind[]
     /** Whether the provider compacts conversations on demand. Only OpenAI itself does. */
     readonly canCompact: boolean
+    /** Whether the address is OpenAI's own. */
+    readonly isOwn: boolean
   },
 ): ProviderAdapter {
   checkNumber('maxRetries', maxRetries, { code: 'adapter-config' })
@@ -159,11 +169,17 @@ function createAdapter(
     features: createFeatures(),
     refusedReasoning: new WeakSet(),
   }
+  const { toolAdditions } = rest
+  const isNative = !isChat && (toolAdditions === 'native' || (toolAdditions === 'auto' && isOwn))
   return chatAdapter({
     name: rest.name,
     model,
     contextWindow,
     promptCache,
+    get addsInPlace() {
+      return isNative && !endpoint.features.isRefused('added-tools')
+    },
+    callThrough: isNative ? 'never' : toCallThrough(toolAdditions),
     refuseInput: (part) => refuseMedia(part, { kinds, model, isChat }),
     ...(canCompact && { compact: (request: CompactionRequest) => compactResponse(endpoint, request) }),
     complete: (request) => (isChat ? completeChat(endpoint, request) : completeResponse(endpoint, request)),

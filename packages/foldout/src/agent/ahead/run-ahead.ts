@@ -1,14 +1,15 @@
 import type { UserMessage } from '../../adapters/contract.ts'
+import type { FoldPrice } from '../../core/price/fold.ts'
 import { choosePlace, type AheadPlace } from '../../core/price/place.ts'
 import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
-import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import { chooseAhead, type AheadChoice } from '../../disclosure/ahead/choose.ts'
 import { getRuleName, type OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { applyOpening, describeAhead } from '../../disclosure/opening.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../session/contract.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { sectionsOpened, type AgentEvent } from '../events.ts'
+import { sectionsOpened, type AgentEvent, type SectionsOpened } from '../events.ts'
 import { DEFAULT_PER_HOUR } from '../limits.ts'
 import type { AgentOptions } from '../options.ts'
 
@@ -71,31 +72,36 @@ async function ask(run: AheadRun, rule: OpenAhead, input: string): Promise<Ahead
 /**
  * A conversation that has begun continues behind the user's message, unless its tools can only be added by a new render.
  */
-function findPlace(run: AheadRun, { opening, tokens, variants }: AheadChoice): AheadPlace {
-  const { options } = run
-  const { adapter, perHour = DEFAULT_PER_HOUR, counter = estimatedTokens } = options
-  if (opening.tools.length > 0 && !adapter.supportsDynamicTools) return 'system'
+function findPlace(run: AheadRun, choice: AheadChoice): AheadPlace {
+  const { adapter, perHour, counter } = run.options
+  if (choice.opening.tools.length > 0 && !adapter.supportsDynamicTools) return 'system'
   if (!run.isFresh) return 'message'
-  const { text, tools } = run.render()
-  const shared = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), counter.count(text))
-  return choosePlace({ cache: adapter.promptCache ?? USUAL_CACHE, perHour, variants, shared, opened: tokens })
+  return chooseAheadPlace(choice, run.render(), { cache: adapter.promptCache, perHour, counter })
 }
 
-function tellChoice(
-  { session, tell }: AheadRun,
-  rule: OpenAhead,
-  { keys, opening, tokens, variants }: AheadChoice,
-  place: AheadPlace,
-): void {
-  const event = {
-    rule: getRuleName(rule),
-    keys,
-    paths: opening.paths,
-    tools: opening.tools.map(({ name }) => name),
-    place,
-    tokens,
-    variants,
-  }
+interface PlacePrice extends Pick<FoldPrice, 'cache' | 'perHour'> {
+  readonly counter?: TokenCounter | undefined
+}
+
+/** Chooses the place of sections in a conversation that begins, by price. */
+export function chooseAheadPlace(
+  { tokens, variants }: AheadChoice,
+  { text, tools }: Pick<RenderedPrompt, 'text' | 'tools'>,
+  { cache = USUAL_CACHE, perHour = DEFAULT_PER_HOUR, counter = estimatedTokens }: PlacePrice,
+): AheadPlace {
+  const shared = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), counter.count(text))
+  return choosePlace({ cache, perHour, variants, shared, opened: tokens })
+}
+
+/** Describes what a rule opened, and where. */
+export function describeChoice(rule: OpenAhead, choice: AheadChoice, place: AheadPlace): SectionsOpened {
+  const { keys, opening, tokens, variants } = choice
+  const tools = opening.tools.map(({ name }) => name)
+  return { rule: getRuleName(rule), keys, paths: opening.paths, tools, place, tokens, variants }
+}
+
+function tellChoice({ session, tell }: AheadRun, rule: OpenAhead, choice: AheadChoice, place: AheadPlace): void {
+  const event = describeChoice(rule, choice, place)
   session.dispatch(sectionsOpened(event))
   tell({ type: 'sections/opened', ...event })
 }

@@ -95,7 +95,8 @@ export function checkOptions(options: AgentOptions): void {
     checkChoice(name, options[name as keyof typeof CHOICES], choices)
 }
 
-function checkOpen(open: unknown): void {
+/** Rejects rules that are none. */
+export function checkOpen(open: unknown): void {
   if (open === undefined || open === 'all' || typeof open === 'function') return
   if (Array.isArray(open) && open.every((path) => typeof path === 'string')) return
   throw new FoldoutError(

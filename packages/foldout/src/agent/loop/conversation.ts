@@ -246,9 +246,7 @@ function addReadResult(core: RunCore, added: readonly AnyTool[]): readonly AnyTo
  */
 function addNews(core: RunCore, results: readonly ToolMessage[]): readonly ToolMessage[] {
   const { journal } = core
-  const now = core.render()
-  if (now.text === core.offer.system) return results
-  const { text, sections } = findNews(now, journal.state, { isOpened: true })
+  const { text, sections } = findNews(core.render(), journal.state, { isOpened: true })
   const at = results.findLastIndex(({ isError }) => !isError)
   const last = results[at]
   if (sections.length === 0 || !last) return results

@@ -228,7 +228,8 @@ function createTurnContext(
     approval: createApprovals(core),
     get tools() {
       const { deadline, filesystem } = options
-      return { session, deadline, filesystem, prompt: core.rendered, onToolError }
+      const { addsInPlace = false } = adapter
+      return { session, deadline, filesystem, prompt: core.rendered, addsInPlace, onToolError }
     },
     async begins(call) {
       journal.record(agentRun.events.calling(call))

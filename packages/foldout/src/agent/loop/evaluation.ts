@@ -22,7 +22,7 @@ import { findWhole, type RunJournal } from './session/journal.ts'
 import { agentRun } from '../state/run-state.ts'
 import type { Refold } from '../refold/refold.ts'
 import type { RunSignal } from './session/run-signal.ts'
-import { findAddedTools } from './take-render.ts'
+import { findAddedTools, mayAddTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
 
 /**
@@ -104,6 +104,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
     tools: offer.tools,
     addedTools,
     messages,
+    mayAddTools: mayAddTools(parts),
     output: rendered.output,
     signal: signal.signal,
     async beforeRequest() {

@@ -31,7 +31,10 @@ export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold 
       return { log: getLog(journal.state), folded, summary, usage, repliedAt }
     },
     isDisclosure: (name) => core.rendered.disclosure.toolNames.includes(name),
-    isClosed: (call, closing) => isClosed(core.render(), call, closing),
+    createClosedCheck(closing) {
+      const now = core.render()
+      return (call) => isClosed(now, call, closing)
+    },
     findUnused: (ledger) => findUnused(core, ledger),
   })
 }

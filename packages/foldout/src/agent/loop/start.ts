@@ -166,7 +166,7 @@ export function findNews(
   const texts = slots.map((slot) => {
     const isNewSummary = view.frame.at(slot.index) === FOLDED && opened.has(slot.parent)
     if (!added.has(slot.path) && !isNewSummary) return undefined
-    return view.frame.node(slot.index)?.standalone(slot.depth)
+    return view.finalFrame.node(slot.index)?.standalone(slot.depth)
   })
   return { text: joinTexts(texts), sections }
 }

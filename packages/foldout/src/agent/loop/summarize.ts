@@ -6,6 +6,7 @@ import { NO_USAGE, hasUsage, readUsage, type Usage } from '../../adapters/usage/
 import type { LedgerEntry } from '../refold/ledger.ts'
 import type { ConversationSummary } from '../refold/projection.ts'
 import type { RunCore } from './core.ts'
+import { mayAddTools } from './take-render.ts'
 import { listSentTools } from './evaluation.ts'
 import { tellFold } from './fold-tools.ts'
 import type { DueFold } from '../refold/refold.ts'
@@ -106,6 +107,7 @@ async function compact(core: RunCore, cut: Cut): Promise<Shortened | undefined> 
     system: offer.system,
     tools: offer.tools,
     addedTools: listSentTools(core),
+    mayAddTools: mayAddTools(core),
     messages: cut.messages,
     signal: signal.signal,
     emit: (event) => takeEvent(core, event),
@@ -132,6 +134,7 @@ async function askModel(core: RunCore, cut: Cut): Promise<string> {
     system: offer.system,
     tools: offer.tools,
     addedTools: listSentTools(core),
+    mayAddTools: mayAddTools(core),
     messages: [...cut.messages, { role: 'user', text: INSTRUCTION }],
     output: undefined,
     signal: signal.signal,

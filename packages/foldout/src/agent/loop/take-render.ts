@@ -106,6 +106,12 @@ export function findAddedTools(core: Pick<RunCore, 'journal' | 'offer' | 'toolbo
   return { added, current: [...added.values()].filter(({ name }) => current.has(name)), missing: [...missing] }
 }
 
+/** Whether a call may add tools to a conversation. It depends only on how the conversation began. */
+export function mayAddTools({ offer, rendered }: Pick<RunCore, 'offer' | 'rendered'>): boolean {
+  const { toolNames } = rendered.disclosure
+  return offer.tools.some(({ name, findsTools }) => findsTools === true || toolNames.includes(name))
+}
+
 function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: RenderedPrompt): void {
   const event = describeRendered(rendered, [...toolbox.offered])
   const { tools, full, summarized } = event

@@ -35,7 +35,7 @@ export interface RefoldParts {
   getState(): FoldState
   isDisclosure(name: string): boolean
   /** Whether a call of a disclosure tool only asked for sections that are closed by now, or are about to be. */
-  isClosed(call: ToolCall, closing: ReadonlySet<string>): boolean
+  createClosedCheck(closing: ReadonlySet<string>): (call: ToolCall) => boolean
   /** Finds the sections that the model no longer uses. */
   findUnused(ledger: Ledger): readonly string[]
 }
@@ -226,14 +226,15 @@ function listFor(
   wanted: ReadonlySet<string> = NONE,
 ): ReturnType<typeof listFoldable> {
   const kept = new Set(parts.getState().folded.flatMap(({ callId, form }) => (form === 'kept' ? [callId] : [])))
+  // Made once, because it looks at the prompt as it is now.
+  const isClosed = parts.createClosedCheck(closing)
   return listFoldable(ledger, {
     context: parts.context,
     isKept({ name, isError, images, callId }) {
       if (isError || images !== undefined || parts.isDisclosure(name)) return true
       return !wanted.has(callId) && (parts.terms.keep.has(name) || kept.has(callId))
     },
-    isSpent: ({ name, isError }, call) =>
-      !isError && call !== undefined && parts.isDisclosure(name) && parts.isClosed(call, closing),
+    isSpent: ({ name, isError }, call) => !isError && call !== undefined && parts.isDisclosure(name) && isClosed(call),
   })
 }
 

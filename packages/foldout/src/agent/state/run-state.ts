@@ -106,7 +106,7 @@ const runSlice = defineSlice({
       { sections, result }: { readonly sections: readonly ShownSection[]; readonly result?: ToolMessage },
     ): RunState =>
       update(state, {
-        read: [...new Map([...state.read, ...sections])],
+        read: addShown(state.read, sections),
         ...(result && {
           finished: state.finished.map((known) => (known.callId === result.callId ? result : known)),
         }),
@@ -229,6 +229,13 @@ function filterTools(state: RunState, changes: Partial<Fields>, offered?: Readon
     messages: summary.messages.map((message) => keep(message, summary.count)).filter(isKept),
   }
   return update(state, { ...changes, summary: shown }, Log.of(kept.filter(isKept)))
+}
+
+/** Usually all are new, and a model may open thousands, one after another. */
+function addShown(read: readonly ShownSection[], sections: readonly ShownSection[]): readonly ShownSection[] {
+  const paths = new Set(sections.map(([path]) => path))
+  const isNew = paths.size === sections.length && !read.some(([path]) => paths.has(path))
+  return isNew ? [...read, ...sections] : [...new Map([...read, ...sections])]
 }
 
 function addMessage(state: RunState, message: Message): RunState {

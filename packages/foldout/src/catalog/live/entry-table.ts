@@ -1,6 +1,6 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import { isForModels } from '../entries/audience.ts'
 import type { PreparedTool } from '../entries/read-tool.ts'
-import { createLooseNames, type LooseNames } from '../loose-names.ts'
 import { createNameTable } from '../names.ts'
 import { createTaker, type Preparation } from '../search/backlog.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -115,4 +115,47 @@ export class EntryTable {
     const alike = Array.from(this.#looseNames.find(name), (known) => entries.get(known))
     return alike.filter((entry) => entry !== undefined)
   }
+}
+
+type Names = Pick<CatalogEntry, 'name' | 'declared' | 'qualified'>
+
+/** An index of tools by name, ignoring case and separators. */
+interface LooseNames {
+  add(entry: Names): void
+  remove(entry: Names): void
+  /** Finds the qualified names of the tools with a name like this one. */
+  find(name: string): Iterable<string>
+}
+
+function createLooseNames(entries: Iterable<Names>): LooseNames {
+  const groups = new Map<string, Set<string>>()
+  const add = (entry: Names): void => {
+    for (const loose of getLooseNames(entry)) {
+      const group = groups.get(loose)
+      if (group) group.add(entry.qualified)
+      else groups.set(loose, new Set([entry.qualified]))
+    }
+  }
+  for (const entry of entries) add(entry)
+  return {
+    add,
+    remove(entry) {
+      for (const loose of getLooseNames(entry)) {
+        const group = groups.get(loose)
+        group?.delete(entry.qualified)
+        if (group?.size === 0) groups.delete(loose)
+      }
+    },
+    find: (name) => groups.get(toLooseName(name)) ?? [],
+  }
+}
+
+const getSeparators = deferPattern(String.raw`[^\p{Letter}\p{Number}]+`, 'gu')
+
+function toLooseName(name: string): string {
+  return name.toLowerCase().replaceAll(getSeparators(), '')
+}
+
+function getLooseNames({ declared, qualified, name }: Names): ReadonlySet<string> {
+  return new Set([toLooseName(declared), toLooseName(qualified), toLooseName(name)])
 }

@@ -11,7 +11,8 @@ import type { CatalogEntry } from '../tool.ts'
 
 export type AnswerDetail = 'names' | 'signature' | 'schema'
 
-interface Question {
+/** A search, and what it found. */
+export interface SearchQuestion {
   readonly query: string
   readonly outcome: SearchOutcome<CatalogEntry>
   readonly detail: AnswerDetail
@@ -21,7 +22,7 @@ interface Question {
   readonly core?: CoreTools | undefined
 }
 
-interface Answer {
+export interface SearchAnswer {
   readonly text: string
   readonly shown: readonly CatalogEntry[]
 }
@@ -47,14 +48,12 @@ const MAX_PART = 60
 const MAX_VALUES = 6
 
 /** Formats the result of a search for a model. */
-export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
-  const { query, outcome, detail, core, note = '' } = question
+export function formatSearchAnswer(catalog: Catalog, question: SearchQuestion): SearchAnswer {
+  const { query, outcome, detail, core } = question
   if (catalog.tools.length === 0) return { text: 'There are no tools to search.', shown: [] }
-  const cut = formatCutQuery(outcome)
-  if (outcome.hits.length === 0) return { text: [...cut, formatNothing(query)].join('\n'), shown: [] }
-  const isGuess = outcome.fit === 'weak'
-  const doubts = isGuess ? [formatGuesses(query)] : formatUnanswered(outcome)
-  const lines = [...cut, ...(note === '' ? [] : [note]), ...doubts]
+  if (outcome.hits.length === 0)
+    return { text: [...formatCutQuery(outcome), formatNothing(query)].join('\n'), shown: [] }
+  const lines = [...formatRemarks(question)]
   const shown: CatalogEntry[] = []
   const severalSources = catalog.sources.length > 1
   let room = ANSWER_CEILING[detail] - LAST_LINE - estimatedTokens.count(lines.join('\n'))
@@ -69,6 +68,13 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
   }
   const next = [...outcome.hits.slice(shown.length).map(({ tool }) => tool), ...outcome.alsoNear]
   return { text: [...lines, ...formatAlsoNear(next.map(({ name }) => name))].join('\n'), shown }
+}
+
+/** Formats the lines before the hits. */
+export function formatRemarks({ query, outcome, note = '' }: SearchQuestion): readonly string[] {
+  const isGuess = outcome.fit === 'weak'
+  const doubts = isGuess ? [formatGuesses(query)] : formatUnanswered(outcome)
+  return [...formatCutQuery(outcome), ...(note === '' ? [] : [note]), ...doubts]
 }
 
 /** Tells a model that its query was too long to be read in full. */
@@ -88,7 +94,13 @@ function formatNames(names: readonly string[]): string {
   return `Also near: ${names.join(', ')} (search for a name to see its arguments)`
 }
 
-function formatHit(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean, severalSources: boolean): string {
+/** Formats one hit in a line. */
+export function formatHit(
+  tool: CatalogEntry,
+  detail: AnswerDetail,
+  isListed: boolean,
+  severalSources: boolean,
+): string {
   // It should be one line, but may be anything.
   const description = shorten(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
   const about = [description, severalSources ? formatSource(tool, description) : ''].filter((part) => part !== '')

@@ -11,7 +11,13 @@ import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
 import { toNameKey } from '../search/text/tool-text.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { estimateGivenTokens, readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
-import { formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
+import {
+  formatSearchAnswer,
+  MAX_HITS,
+  type AnswerDetail,
+  type SearchAnswer,
+  type SearchQuestion,
+} from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 
@@ -37,6 +43,8 @@ export interface SearchDetailOptions {
 export interface SearchToolOptions extends SearchDetailOptions {
   /** The sentence that tells a model how to run the tools it finds. */
   readonly callWith: string
+  /** Answers a search. Default: with signatures. */
+  readonly answer?: (question: SearchQuestion, context: CallContext) => SearchAnswer
 }
 
 /** Creates the tool that finds other tools by their purpose. */
@@ -54,7 +62,7 @@ export function createSearchTool(scope: MetaScope, options: SearchToolOptions): 
         annotations: { title: 'Search tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       }
     },
-    call: (args, context) => runSearch(scope, args, context),
+    call: (args, context) => runSearch(scope, args, context, options.answer),
   }
 }
 
@@ -72,14 +80,19 @@ export function createSearchProperties(
 }
 
 /** Runs a search. Only the query is required; other arguments are corrected or ignored. */
-export async function runSearch(scope: MetaScope, args: GivenArguments, context: CallContext): Promise<CallResult> {
+export async function runSearch(
+  scope: MetaScope,
+  args: GivenArguments,
+  context: CallContext,
+  answer: NonNullable<SearchToolOptions['answer']> = (question) => formatSearchAnswer(scope.catalog, question),
+): Promise<CallResult> {
   const { catalog, client, core } = scope
   const query = readQuery(args['query'])
   if (query === undefined)
     return createErrorResult("Say in 'query' what you want to do, such as \"send a message\", or a tool's name.")
   const detail = DETAILS.find((known) => known === args['detail']) ?? 'signature'
   const { outcome, note } = await untilAborted(context.signal, () => findTools(catalog, query, args))
-  const { text, shown } = formatSearchAnswer(catalog, { query, outcome, detail, note, core: core?.() })
+  const { text, shown } = answer({ query, outcome, detail, note, core: core?.() }, context)
   catalog.report({
     type: 'tools/searched',
     client: client.id,

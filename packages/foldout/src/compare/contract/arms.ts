@@ -14,7 +14,7 @@ import type { CompareCase } from './cases.ts'
  *
  * @example
  * ```ts
- * const arm: CompareArm<Map<string, string>> = { prompt: ({ world }) => createDesk(world) }
+ * const createAdapter = ({ case: task }: RunStart): ProviderAdapter => scriptedAdapter([says(`You said: ${task.input}`)])
  * ```
  */
 export interface RunStart<World = unknown> {
@@ -61,13 +61,16 @@ export interface CompareArm<World = unknown> {
   /** The model of this arm. Default: that of the comparison. */
   readonly adapter?: (start: RunStart<World>) => ProviderAdapter | Promise<ProviderAdapter>
   /** Runs the prompt in somebody else's loop, instead of `runAgent`. */
-  readonly host?: (turn: HostTurn<World>) => Promise<HostAnswer>
+  readonly host?: (turn: ComparedTurn<World>) => Promise<ComparedAnswer>
   /** Further options of `runAgent`. */
   readonly options?: Omit<
     AgentOptions,
     'adapter' | 'disclosure' | 'input' | 'onEvent' | 'open' | 'overrides' | 'session' | 'signal' | 'visibility'
   >
-  /** Say what has changed if the arm's functions have: saved runs of another version are made again. */
+  /**
+   * The version of the arm. Saved runs of another one are made again. Without it, they are made again if the text of the
+   * prompt has changed, its tools, the model or an option, but not if only a function has.
+   */
   readonly version?: string
 }
 
@@ -76,14 +79,14 @@ export interface CompareArm<World = unknown> {
  *
  * @example
  * ```ts
- * const host = async ({ input, prompt, onEvent }: HostTurn): Promise<HostAnswer> => {
+ * const host = async ({ input, prompt, onEvent }: ComparedTurn): Promise<ComparedAnswer> => {
  *   const { report } = createHost(bound, { onEvent })
  *   report.started({ input })
  *   return { text: `There is an answer to ${input}` }
  * }
  * ```
  */
-export interface HostTurn<World = unknown> extends RunStart<World> {
+export interface ComparedTurn<World = unknown> extends RunStart<World> {
   readonly prompt: ComparedPrompt
   readonly input: string
   /** What was said in the earlier turns. */
@@ -97,10 +100,10 @@ export interface HostTurn<World = unknown> extends RunStart<World> {
  *
  * @example
  * ```ts
- * const answer: HostAnswer = { text: 'The order is refunded.' }
+ * const answer: ComparedAnswer = { text: 'The order is refunded.' }
  * ```
  */
-export interface HostAnswer {
+export interface ComparedAnswer {
   readonly text: string
   readonly output?: unknown
 }

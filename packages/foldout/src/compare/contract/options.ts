@@ -95,7 +95,8 @@ export interface ComparePrices {
  * ```
  */
 export interface CompareOptions<World = unknown> {
-  readonly cases: readonly CompareCase[]
+  /** The cases, or the path of a file with one to a line as JSON. */
+  readonly cases: readonly CompareCase[] | string
   readonly arms: Readonly<Record<string, CompareArm<World>>>
   /** The arm that the others are compared with. Default: the first. */
   readonly base?: string
@@ -113,9 +114,15 @@ export interface CompareOptions<World = unknown> {
   readonly prices?: ComparePrices
   /** How many conversations an hour begin with the prompt, for the cost at that traffic. */
   readonly perHour?: number
-  /** The dollars after which no run begins. The runs that are under way finish. */
+  /**
+   * The dollars after which no run begins. The runs that are under way finish. Runs that the file has already do not
+   * count.
+   */
   readonly budget?: number
-  /** A file to which every run is added as it goes. What it has is not run, and not paid, again. It has all texts. */
+  /**
+   * A file to which every run is added as it ends. What it has is not run, and not paid, again, unless its case or its
+   * arm has changed. It contains everything that was said.
+   */
   readonly save?: string
   /** Runs nothing that needs a model: what the file does not have counts as an error. */
   readonly offline?: boolean

@@ -27,8 +27,10 @@ export interface SavedHeader {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly base: string
-  /** Every arm with the digest of its prompt, its model and its options: runs with another digest are not used. */
+  /** Every arm with the digest of its prompt and its options: runs with another digest are not used. */
   readonly arms: Readonly<Record<string, string>>
+  /** The model of each arm, as `provider/model`: runs of another one are not used. `null` if it is not known. */
+  readonly models: Readonly<Record<string, string | null>>
   readonly cases: readonly SavedCase[]
   readonly repeat: number
   readonly looks: readonly number[]
@@ -36,6 +38,8 @@ export interface SavedHeader {
   readonly seed: number
   readonly prices: ComparePrices | null
   readonly perHour: number | null
+  /** What counted the tokens. */
+  readonly counter: { readonly name: string; readonly exact: boolean }
 }
 
 /**
@@ -48,7 +52,7 @@ export interface SavedHeader {
  */
 export interface SavedCase {
   readonly id: string
-  /** The digest of the case: runs with another digest are not used. */
+  /** The digest of the case and the names of its graders: runs with another digest are not used. */
   readonly digest: string
   /** What the user said first, shortened. */
   readonly input: string
@@ -130,9 +134,9 @@ export interface SavedRun {
   readonly readable: readonly string[]
   /** Calls of tools that were not offered. */
   readonly callsNotOffered: number
-  /** How many conversations begin alike, as a share; below 1 if sections were opened ahead in the system text. */
-  readonly share: number
-  /** The digest of what the first request began with, and the model. */
+  /** The provider and the model, as `provider/model`. */
+  readonly model: string
+  /** The digest of the tools and the system text of the first request, with the model and the options of the arm. */
   readonly begins: string
 }
 
@@ -149,8 +153,14 @@ export interface SavedRequest {
   readonly input: number
   /** The tools and the system text. */
   readonly start: number
+  /** The tools alone, without those that were added to the conversation. */
+  readonly tools: number
+  /** The tools that were added to the conversation since the request before it. */
+  readonly added: number
   /** What begins like the request before it, in whole blocks; 0 for the first. */
   readonly same: number
+  /** The same, token by token, for providers that do not cache whole blocks. */
+  readonly sameTokens: number
   readonly output: number
   /** How long after the previous request it was sent, in milliseconds. */
   readonly afterMs: number

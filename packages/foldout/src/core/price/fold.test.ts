@@ -33,6 +33,21 @@ describe('chooseFolds()', () => {
     expect(chooseFolds(items, { ...terms, ...small, base: 5_000 }).folded.size).toBe(4)
   })
 
+  it('R86 knows that a conversation without any tool begins with an opening, which soon fills the cache', () => {
+    const desk = (need: number): Foldable => ({ need, full: 4_200, folded: 35, hasTools: true })
+    const desks = [desk(0.66), desk(0.29), desk(0.06)]
+    const cold = { cache: { ...USUAL_CACHE, minimum: 4_096 }, perHour: 0, base: 20 }
+    expect(chosen(desks, { ...cold, hasTools: false })).toEqual([2, 1, 0])
+    expect(chosen(desks, { ...cold, hasTools: true })).toEqual([2, 1])
+  })
+
+  it('R86 leaves a prompt open that short conversations would never fill up to the minimum', () => {
+    const api: Foldable = { need: 0.2, full: 1_700, folded: 36, hasTools: true }
+    const cache = { ...USUAL_CACHE, minimum: 4_096 }
+    const { folded } = chooseFolds(Array(8).fill(api), { ...terms, cache, base: 20, hasTools: false, perHour: 1e9 })
+    expect((8 - folded.size) * 1_700).toBeGreaterThan(3_500)
+  })
+
   it('R86 is never dearer than with everything open, or with everything folded', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true })
     const item = fc.record({

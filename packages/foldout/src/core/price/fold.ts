@@ -26,6 +26,8 @@ export interface FoldTerms {
   readonly base: number
   /** The tokens of the tool that opens what is folded. */
   readonly tool: number
+  /** Whether a conversation can call tools that are never folded. Default: it can. */
+  readonly hasTools?: boolean
 }
 
 /** Something that can be folded. */
@@ -39,6 +41,8 @@ export interface Foldable {
   readonly opened?: number
   /** How many requests an opening takes. Default 1; 0 if it is opened together with something inside it. */
   readonly requests?: number
+  /** Whether it has tools. Default: it has none. */
+  readonly hasTools?: boolean
 }
 
 export interface FoldChoice {
@@ -54,26 +58,33 @@ export interface FoldChoice {
 
 /** How many tokens a request adds to a conversation besides openings: a call, its result, a reply. */
 const GROWTH = 400
+/** As few as in short conversations, which stay below the cache's minimum for long. */
+const LEAST_GROWTH = 100
 /** What a call that opens something costs the model to write, at the price of input. */
 const CALL = 125
 const HALF_GROWTH = GROWTH / 2
 
 /**
- * Chooses what to fold so that a conversation costs least. It never costs more than with nothing folded: below the
- * cache's minimum, what is needed most stays open until the minimum is reached, if that is cheaper.
+ * Chooses what to fold so that a conversation costs least. It never costs more than with nothing folded, whether the
+ * conversation grows quickly or slowly: below the cache's minimum, what is needed most stays open until the minimum is
+ * reached, if that is cheaper.
  */
 export function chooseFolds(items: readonly Foldable[], terms: FoldTerms): FoldChoice {
   const none = new Set<number>()
   const costInFull = computeCost(items, none, terms)
+  const slowInFull = computeCost(items, none, terms, LEAST_GROWTH)
   const saves = items.map((item) => computeSaving(item, items, terms))
   const order = items.map((_, at) => at).toSorted((a, b) => (saves[b] ?? 0) - (saves[a] ?? 0) || a - b)
   let best: ReadonlySet<number> = none
   let cost = costInFull
+  let leastSaved = 0
   const folded = new Set<number>()
   for (const at of order) {
     folded.add(at)
     const now = computeCost(items, folded, terms)
-    if (now >= cost) continue
+    const saved = Math.min(costInFull - now, slowInFull - computeCost(items, folded, terms, LEAST_GROWTH))
+    if (saved <= leastSaved) continue
+    leastSaved = saved
     cost = now
     best = new Set(folded)
   }
@@ -96,8 +107,20 @@ function getOpeningAt(requests: number): number {
   return Math.ceil(requests / 3)
 }
 
+/** Without a tool that most conversations need, an opening is the first that a model can do. */
+function findOpeningAt(items: readonly Foldable[], folded: ReadonlySet<number>, terms: FoldTerms): number {
+  const { hasTools = true, requests } = terms
+  const canBegin = hasTools || items.some((item, at) => item.hasTools === true && item.need > 0.5 && !folded.has(at))
+  return canBegin ? getOpeningAt(requests) : 1
+}
+
 /** Adds up the requests of a conversation, in which what is needed on average is opened at one point. */
-function computeCost(items: readonly Foldable[], folded: ReadonlySet<number>, terms: FoldTerms): number {
+function computeCost(
+  items: readonly Foldable[],
+  folded: ReadonlySet<number>,
+  terms: FoldTerms,
+  growth = GROWTH,
+): number {
   const { requests, base, tool } = terms
   let start = base + (folded.size > 0 ? tool : 0)
   let opened = 0
@@ -109,18 +132,31 @@ function computeCost(items: readonly Foldable[], folded: ReadonlySet<number>, te
     opened += item.need * (item.opened ?? item.full)
     extra += item.need * (item.requests ?? 1)
   }
-  const openingAt = getOpeningAt(requests)
+  const openingAt = findOpeningAt(items, folded, terms)
   let before = start
   let cost = start < terms.cache.minimum ? start : start * getStartRate(terms)
   for (let request = 1; request < requests; request++) {
-    const added = GROWTH + (request === openingAt ? opened : 0)
-    if (request === openingAt) cost += extra * (priceRequest(before, 0, terms) + CALL)
+    const added = growth + (request === openingAt ? opened : 0)
+    if (request === openingAt) cost += priceOpenings(before, { opened, extra }, terms)
     cost += priceRequest(before, added, terms)
     before += added
   }
-  return requests > openingAt
-    ? cost
-    : cost + opened * terms.cache.write + extra * (priceRequest(before, 0, terms) + CALL)
+  if (requests > openingAt) return cost
+  return cost + opened * terms.cache.write + priceOpenings(before, { opened, extra }, terms)
+}
+
+/** The requests that only open something: each but the first follows what the first has opened. */
+function priceOpenings(
+  before: number,
+  { opened, extra }: { readonly opened: number; readonly extra: number },
+  terms: FoldTerms,
+): number {
+  const first = Math.min(1, extra)
+  return (
+    extra * CALL +
+    first * priceRequest(before, 0, terms) +
+    (extra - first) * priceRequest(before + opened / Math.max(1, extra), 0, terms)
+  )
 }
 
 /** The price of a request that adds to what the request before it has sent. */

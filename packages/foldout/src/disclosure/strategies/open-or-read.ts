@@ -27,7 +27,7 @@ import {
 export const openOrRead = strategyWithCost({
   name: 'openOrRead',
   toolNames: [OPEN_SECTIONS, READ_SECTION],
-  contentsHint: describeHowToFind(READ_SECTION),
+  contentsHint: (isSearchable) => describeHowToFind(READ_SECTION, isSearchable),
   suffix: (section) => (section.hasTools ? openSuffix(section) : readSuffixWithChildren(section)),
   tools(view) {
     const withTools = view.folded.filter((section) => section.hasTools).length

@@ -13,7 +13,7 @@ import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSections
 export const openSections = strategyWithCost({
   name: 'openSections',
   toolNames: [OPEN_SECTIONS],
-  contentsHint: describeHowToFind(OPEN_SECTIONS),
+  contentsHint: (isSearchable) => describeHowToFind(OPEN_SECTIONS, isSearchable),
   suffix: openSuffix,
   tools: (offered) => [openSectionsTool(offered, (plan, view) => answerByRestart(view, plan))],
   getCalls: (_view, keys) => [getOpenCall(keys)],

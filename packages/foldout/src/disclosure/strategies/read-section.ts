@@ -14,7 +14,7 @@ import { READ_SECTION, describeCall, getReadCall, readSectionTool } from '../too
 export const readSection = strategyWithCost({
   name: 'readSection',
   toolNames: [READ_SECTION],
-  contentsHint: describeHowToFind(READ_SECTION),
+  contentsHint: (isSearchable) => describeHowToFind(READ_SECTION, isSearchable),
   suffix: readSuffix,
   tools: (view) => [readSectionTool(view)],
   getCalls: (_view, keys) => keys.map(getReadCall),

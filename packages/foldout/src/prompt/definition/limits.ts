@@ -12,3 +12,6 @@ export const MAX_OUTPUT_PROBLEMS = 1_000
 
 /** How many tokens the summaries of the folded sections of a prompt with many sections may have together. */
 export const MAX_CONTENTS_TOKENS = 2_000
+
+/** How many characters the list of folded siblings has by default: about 2 % of a window of 100,000 tokens. */
+export const MAX_LIST_CHARACTERS = 8_000

@@ -72,6 +72,10 @@ export interface Registry {
   readonly byPath: ReadonlyMap<string, Slot>
   /** Slots that have tools. */
   readonly withTools: readonly Slot[]
+  /** Slots whose files the model reads while they are open. */
+  readonly withFiles: readonly Slot[]
+  /** Slots that share a list while they are folded. */
+  readonly listed: readonly Slot[]
   /** Slots whose questions an agent answers while they are folded. */
   readonly delegated: readonly Slot[]
   /** Slots that may differ from one render to the next without an override. */
@@ -94,6 +98,18 @@ export interface Registry {
   readonly inferred: ReadonlyMap<string, Slot>
   /** Whether several sections share a tool. */
   readonly sharesTools: boolean
+  /** Whether a section offers tools on demand. */
+  readonly hasToolsOnDemand: boolean
+}
+
+/** Selects the slots with something special. */
+function selectSlots(slots: readonly Slot[]): Pick<Registry, 'withTools' | 'withFiles' | 'listed' | 'delegated'> {
+  return {
+    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
+    withFiles: slots.filter(({ section }) => section.files),
+    listed: slots.filter(({ section }) => section.listed !== undefined),
+    delegated: slots.filter(({ section }) => section.delegate !== false),
+  }
 }
 
 /** Returns the slot at a valid index. */
@@ -196,8 +212,7 @@ export function createRegistry(
   return {
     slots,
     byPath,
-    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
-    delegated: slots.filter(({ section }) => section.delegate !== false),
+    ...selectSlots(slots),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, getFixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),
@@ -205,6 +220,7 @@ export function createRegistry(
     folds: new WeakMap(),
     inferred,
     sharesTools: isSharing(slots, tools.size),
+    hasToolsOnDemand: slots.some(({ section }) => section.toolsOnDemand !== undefined),
   }
 }
 

@@ -3,9 +3,10 @@ import { PromptValidationError } from '../../core/errors.ts'
 import { isStandardSchema, type InputOf, type OutputOf, type StandardSchemaV1 } from '../../core/schema/schema.ts'
 import { parseTemplate, type CheckedTemplate, type InferredParams, type Template } from '../../core/template.ts'
 import { KEY_PATTERN } from '../../core/text.ts'
-import type { SessionReader } from '../../session/session.ts'
+import type { Session, SessionReader } from '../../session/session.ts'
 import { isVisibility, type Visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import { MAX_LIST_CHARACTERS } from './limits.ts'
 
 /**
  * The context that selectors and custom renderers receive along with the section's params.
@@ -46,6 +47,37 @@ export interface ToolsOnDemand {
 }
 
 /**
+ * Files that belong to a section. While the section is open, the model reads them one by one, with the tool that opens
+ * sections, under the paths that the section's text says. Their text is the result of a call, and not part of the prompt.
+ *
+ * @example
+ * ```ts
+ * const files: SectionFiles = { read: async (path) => (path === 'fees.md' ? 'A refund costs nothing.' : undefined) }
+ * const refunds = defineSection({ key: 'refunds', title: 'Refunds', template: 'The fees are in fees.md.', files })
+ * ```
+ */
+export interface SectionFiles {
+  /** Returns the text of a file, or `undefined` if there is no such file. Called only with relative paths without `..`. */
+  read(path: string): Promise<string | undefined>
+}
+
+/**
+ * The context in which a section is loaded: the session that its renderer reads afterwards.
+ *
+ * @example
+ * ```ts
+ * const load = async ({ session, signal }: LoadContext): Promise<void> => {
+ *   const response = await fetch('https://shop.example/terms', { signal })
+ *   session.dispatch(cart.events.added(await response.text()))
+ * }
+ * ```
+ */
+export interface LoadContext {
+  readonly session: Session
+  readonly signal: AbortSignal
+}
+
+/**
  * The return value of a custom renderer: a body, or nothing to leave the section out.
  *
  * @example
@@ -80,6 +112,9 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly enabled: Selector<never, boolean>
   readonly tools: readonly AnyTool[]
   readonly toolsOnDemand: ToolsOnDemand | undefined
+  readonly files: SectionFiles | undefined
+  readonly load: ((context: LoadContext) => Promise<void>) | undefined
+  readonly listed: number | undefined
   readonly children: readonly AnySection[]
   readonly acceptsOverrides: boolean
   readonly priority: number
@@ -200,6 +235,19 @@ interface SectionFields<
   readonly tools?: readonly AnyTool[]
   /** Tools offered one by one, once a tool of this section has opened them. */
   readonly toolsOnDemand?: ToolsOnDemand
+  /** Files that the model reads while the section is open. */
+  readonly files?: SectionFiles
+  /**
+   * Loads what the section shows, each time before the model opens it: put it into the session, where `render` finds it
+   * now and in other processes. What it throws is the model's answer.
+   */
+  readonly load?: (context: LoadContext) => Promise<void>
+  /**
+   * Whether the section, while it is folded, is one line of a list that it shares with its siblings, instead of a heading
+   * with a summary. A number is the most characters that the list may have; the default is 8,000. A longer list shortens
+   * its lines, then shows only keys, then only how many sections there are, which are found by a query.
+   */
+  readonly listed?: boolean | number
   readonly children?: Children
   /** Whether overrides can reword the section without changing the source. Default true. */
   readonly acceptsOverrides?: boolean
@@ -268,6 +316,8 @@ export function defineSection<
   const { need } = options
   if (need !== undefined && !(need >= 0 && need <= 1))
     invalid(`its need is ${describeGiven(need)}. Pass a share from 0 to 1.`)
+  if (typeof options.listed === 'number' && !(options.listed > 0))
+    invalid(`its list may have ${describeGiven(options.listed)} characters. Pass true, or a positive number.`)
   const summarySuffix = options.summarySuffix === undefined ? undefined : parseTemplate(options.summarySuffix)
   const foreign = summarySuffix?.names.find((name) => name !== 'section_key')
   if (foreign !== undefined)
@@ -286,6 +336,9 @@ export function defineSection<
     enabled,
     tools: options.tools?.length ? Object.freeze([...options.tools]) : NO_TOOLS,
     toolsOnDemand: options.toolsOnDemand,
+    files: options.files,
+    load: options.load,
+    listed: options.listed === true ? MAX_LIST_CHARACTERS : options.listed || undefined,
     children: children.length > 0 ? Object.freeze([...children]) : NO_SECTIONS,
     acceptsOverrides: options.acceptsOverrides ?? true,
     priority: options.priority ?? 0,

@@ -81,6 +81,21 @@ export function withLock<Value>(
   })
 }
 
+/**
+ * Holds a lock file until the returned function is called, however long that takes. The lock of a process that has died is
+ * taken over. Throws if another one holds it.
+ */
+export function holdLock(path: string): () => void {
+  const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: randomUUID() })
+  while (!tryCreate(path, mine)) {
+    const found = lockAt(path)
+    if (found && !(isAbandoned(found, Infinity) && tryRemove(path, found))) throw stillHeld(path, found)
+  }
+  return () => {
+    if (lockAt(path)?.text === mine) retryIfInUseSync(() => rmSync(path, { force: true }))
+  }
+}
+
 class LockLost extends Error {}
 
 const turns = new Map<string, Promise<unknown>>()
@@ -160,9 +175,9 @@ export function lockAt(path: string): FoundLock | undefined {
   }
 }
 
-function isAbandoned(lock: FoundLock): boolean {
+function isAbandoned(lock: FoundLock, longestHeld = LONGEST_HELD_MS): boolean {
   const age = Date.now() - lock.writtenAt
-  if (age > LONGEST_HELD_MS) return true
+  if (age > longestHeld) return true
   const holder = getHolder(lock)
   if (!holder) return age > LONGEST_NAMELESS_MS
   // For a process on another machine that shares the folder, only the age of its lock is known.
@@ -223,9 +238,20 @@ export function tryRemove(path: string, found: FoundLock): boolean {
   return isTheOne
 }
 
-function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
+function describeHolder(lock: FoundLock | undefined): string {
   const holder = lock && getHolder(lock)
-  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'an unknown process'
+  return holder ? `process ${holder.pid} on ${holder.host}` : 'an unknown process'
+}
+
+function stillHeld(path: string, lock: FoundLock): FoldoutError {
+  return new FoldoutError(
+    'override-locked',
+    `It is in use by ${describeHolder(lock)}. Wait for it. If it has ended, remove '${path}'.`,
+  )
+}
+
+function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
+  const who = describeHolder(lock)
   return new FoldoutError(
     'override-locked',
     `The lock '${path}' is held by ${who} and was not released in time. Try again; a lock that is older than ${LONGEST_HELD_MS / 1000} seconds is taken over.`,

@@ -4,6 +4,7 @@ import { getAncestors } from '../../core/text.ts'
 import type { SessionReader } from '../../session/contract.ts'
 import type { VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens } from '../../tools/tool.ts'
+import { NOTHING_ASKED } from './asked.ts'
 import type { Frame } from './frame.ts'
 import { getSlot, type Slot } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
@@ -45,7 +46,7 @@ const known = new WeakMap<Renderer, Map<string, AutoFolds>>()
 
 /** Decides which sections with `visibility: 'auto'` to fold. The decision is made once for each price. */
 export function decideAutoFolds(renderer: Renderer, price: FoldPrice, session: SessionReader): AutoFolds {
-  const slots = renderer.options.registry.slots.filter((slot) => isAuto(slot, renderer))
+  const slots = listAuto(renderer)
   if (slots.length === 0) return NOTHING
   const { cache = USUAL_CACHE, perHour = DEFAULT_PER_HOUR, requests = DEFAULT_REQUESTS } = price
   const byPrice = known.get(renderer) ?? new Map<string, AutoFolds>()
@@ -54,6 +55,14 @@ export function decideAutoFolds(renderer: Renderer, price: FoldPrice, session: S
   const decided = byPrice.get(key) ?? decide(renderer, slots, { cache, perHour, requests, session })
   byPrice.set(key, decided)
   return decided
+}
+
+const autoSlots = new WeakMap<Renderer, readonly Slot[]>()
+
+function listAuto(renderer: Renderer): readonly Slot[] {
+  const listed = autoSlots.get(renderer) ?? renderer.options.registry.slots.filter((slot) => isAuto(slot, renderer))
+  autoSlots.set(renderer, listed)
+  return listed
 }
 
 function isAuto({ section, path }: Slot, { options }: Renderer): boolean {
@@ -66,19 +75,26 @@ interface Question extends Pick<FoldTerms, 'cache' | 'perHour' | 'requests'> {
 
 function decide(renderer: Renderer, slots: readonly Slot[], { session, ...price }: Question): AutoFolds {
   const context = { session }
-  const frame = renderer.frame({ context, asked: {}, openAll: true })
+  const frame = renderer.frame({ context, asked: NOTHING_ASKED, openAll: true })
   const shown = slots.filter(({ index }) => frame.node(index) !== undefined)
   const costs = shown.map((slot): Foldable => {
-    const folded = renderer.summaryTokens(slot, { context, asked: {} })
+    const folded = renderer.summaryTokens(slot, { context, asked: NOTHING_ASKED })
     // Opening what is inside opens it too.
     const requests = slot.children.length > 0 ? 0 : 1
-    return { need: slot.section.need ?? DEFAULT_NEED, full: countSubtree(slot, frame, renderer), folded, requests }
+    const need = slot.section.need ?? DEFAULT_NEED
+    return { need, full: countSubtree(slot, frame, renderer), folded, requests, hasTools: slot.toolsBelow }
   })
   const outermost = new Set(shown.map(({ path }) => path))
   const inside = shown.map(({ path }) => getAncestors(path).some((each) => outermost.has(each)))
   const whole = countRange(frame, renderer, 0, renderer.options.registry.slots.length)
   const base = whole - costs.reduce((sum, { full }, at) => sum + (inside[at] ? 0 : full), 0)
-  const choice = chooseFolds(costs, { ...price, base, tool: TOOL_TOKENS })
+  const hasTools = renderer.options.registry.slots.some(
+    ({ index, path, section }) =>
+      section.visibility === 'full' &&
+      frame.nodes(index, index + 1).some(({ tools }) => tools.length > 0) &&
+      ![path, ...getAncestors(path)].some((each) => outermost.has(each)),
+  )
+  const choice = chooseFolds(costs, { ...price, base, hasTools, tool: TOOL_TOKENS })
   const folds = shown.filter((_, at) => choice.folded.has(at))
   return {
     asked: Object.freeze(Object.fromEntries(folds.map(({ path }) => [path, 'summary' as const]))),
@@ -93,8 +109,8 @@ function countSubtree(slot: Slot, frame: Frame, renderer: Renderer): number {
   for (const index of slot.children) {
     const child = getSlot(slots, index)
     const isOpen = child.section.visibility === 'full'
-    if (!isOpen && renderer.describeSummary(child))
-      sum += renderer.summaryTokens(child, { context: frame.context, asked: {} })
+    if (!isOpen && renderer.writer.describeSummary(child))
+      sum += renderer.summaryTokens(child, { context: frame.context, asked: NOTHING_ASKED })
     else sum += countSubtree(child, frame, renderer)
   }
   return sum

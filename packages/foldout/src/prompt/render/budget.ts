@@ -2,11 +2,11 @@ import { describeGiven } from '../../core/check-number.ts'
 import { FoldoutError, type ErrorCode } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { getAncestors } from '../../core/text.ts'
-import type { Visibility } from '../../session/visibility.ts'
+import type { VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { OPEN, type Slot } from '../definition/registry.ts'
 import type { Frame } from './frame.ts'
 import type { Renderer } from './renderer.ts'
-import { type Slot, OPEN } from '../definition/registry.ts'
 
 /**
  * The token budget of a prompt. Sections are folded, least important first, until the prompt fits.
@@ -97,8 +97,8 @@ export function fitBudget<View extends BudgetView<View>>(view: View, budget: Tok
       const message = `Section '${slot.path}' (priority ${priority}) was folded to fit ${budget.tokens} tokens; that saves ${saved}.`
       trace.push({ type: 'budget-folded', path: slot.path, priority, saved, message })
     }
-    const asked: Record<string, Visibility> = { ...whole.asked }
-    for (const path of folds.keys()) asked[path] = 'summary'
+    const folded: VisibilityOverrides = Object.fromEntries([...folds.keys()].map((path) => [path, 'summary']))
+    const asked = whole.asked.with(folded)
     fitted = view.withFrame(renderer.frame({ context: whole.context, asked }, whole), trace)
     tokens = computeCost(fitted)
   }
@@ -134,10 +134,10 @@ function candidatesIn(view: BudgetView<unknown>): Candidate[] {
     before.push(total)
   }
   const getSubtreeCost = ({ index, end }: Slot): number => (before[end] ?? total) - (before[index] ?? 0)
-  const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
-  const kept = new Set(askedFull.flatMap((path) => [...getAncestors(path), path]))
+  const askedFull = [...whole.asked.merge()].filter(([, asked]) => asked === 'full')
+  const kept = new Set(askedFull.flatMap(([path]) => [...getAncestors(path), path]))
   return registry.slots
-    .filter((slot) => whole.at(slot.index) === OPEN && renderer.describeSummary(slot) && !kept.has(slot.path))
+    .filter((slot) => whole.at(slot.index) === OPEN && renderer.writer.describeSummary(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
       return { slot, priority: slot.section.priority, saving: getSubtreeCost(slot) - folded }

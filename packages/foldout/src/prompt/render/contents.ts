@@ -3,6 +3,7 @@ import { MIN_SEARCHED_SECTIONS } from '../../disclosure/limits.ts'
 import { MAX_CONTENTS_TOKENS } from '../definition/limits.ts'
 import type { Frame } from './frame.ts'
 import { ListedNode, type RenderedNode } from './node.ts'
+import { showLists } from './lists.ts'
 import { getSlot, type Slot, FOLDED } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 
@@ -22,11 +23,14 @@ const FORMS = [listSummaries, listHeadings, listNames, listCount] as const
  * Shortens the table of contents of a large prompt: if the summaries of its folded sections are too long together,
  * branches show headings, then names, then only how many sections they have. All of them can be found by what they say.
  */
-export function fitContents(frame: Frame, renderer: Renderer): Frame {
+export function fitContents(given: Frame, renderer: Renderer): Frame {
   const { registry, strategy, counter } = renderer.options
-  const hint = strategy.contentsHint
-  if (hint === undefined || registry.slots.length < MIN_SEARCHED_SECTIONS) return frame
-  const branches = findBranches(frame, registry.slots, (slot) => renderer.isAsked(slot))
+  const isLarge = registry.slots.length >= MIN_SEARCHED_SECTIONS
+  const hint = strategy.contentsHint?.(isLarge)
+  if (hint === undefined) return given
+  const frame = showLists(given, renderer, hint)
+  if (!isLarge) return frame
+  const branches = findBranches(frame, registry.slots, (slot) => renderer.writer.isAsked(slot))
   const context: ListContext = { frame, hint, counter }
   let total = branches.reduce((sum, branch) => sum + computeCost(branch, 0, context), 0)
   if (total <= MAX_CONTENTS_TOKENS) return frame
@@ -46,8 +50,8 @@ export function fitContents(frame: Frame, renderer: Renderer): Frame {
 function findBranches(frame: Frame, slots: readonly Slot[], isAsked: (slot: Slot) => boolean): readonly Branch[] {
   const byParent = new Map<number, Slot[]>()
   for (const slot of slots) {
-    // A section that is asked can only be found by its summary.
-    if (frame.at(slot.index) !== FOLDED || isAsked(slot)) continue
+    // A section that is asked can only be found by its summary. Lists have budgets of their own.
+    if (frame.at(slot.index) !== FOLDED || isAsked(slot) || slot.section.listed !== undefined) continue
     const branch = byParent.get(slot.parent)
     if (branch) branch.push(slot)
     else byParent.set(slot.parent, [slot])

@@ -1,4 +1,4 @@
-import type { VisibilityOverrides } from '../../session/visibility.ts'
+import type { Asked } from './asked.ts'
 import type { RenderedNode } from './node.ts'
 import type { SelectorContext } from '../definition/section.ts'
 import { ABSENT, FOLDED, type Shown } from '../definition/registry.ts'
@@ -9,7 +9,7 @@ export interface FrameParts {
   /** Nodes that cannot be rebuilt from the bound values alone, because selectors or custom renderers created them. */
   readonly made: ReadonlyMap<number, RenderedNode>
   readonly context: SelectorContext
-  readonly asked: VisibilityOverrides
+  readonly asked: Asked
 }
 
 /** Builds the node of a slot from the bound values. */
@@ -28,7 +28,7 @@ export class Frame {
   readonly shown: Uint8Array
   readonly made: ReadonlyMap<number, RenderedNode>
   readonly context: SelectorContext
-  readonly asked: VisibilityOverrides
+  readonly asked: Asked
   readonly #source: SlotSource
   readonly #blocks: Texts
   readonly #groups: Texts

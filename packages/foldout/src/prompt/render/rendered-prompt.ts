@@ -121,7 +121,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get text(): string {
-    return this.#view.frame.text()
+    return this.#view.finalFrame.text()
   }
 
   get tools(): readonly AnyTool[] {
@@ -129,11 +129,11 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get nodes(): readonly RenderedNode[] {
-    return (this.#nodes ??= Object.freeze(this.#view.frame.nodes()))
+    return (this.#nodes ??= Object.freeze(this.#view.finalFrame.nodes()))
   }
 
   get summarized(): readonly string[] {
-    return (this.#summarized ??= Object.freeze(this.#view.listFolded()))
+    return (this.#summarized ??= Object.freeze(this.#view.summaryPaths))
   }
 
   get disclosure(): DisclosureStrategy {
@@ -161,7 +161,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get tokens(): TokenCount {
-    return (this.#tokens ??= this.#measure(this.#view.frame, this.#view.tools))
+    return (this.#tokens ??= this.#measure(this.#view.finalFrame, this.#view.tools))
   }
 
   get tokensIfAllOpen(): TokenCount {
@@ -204,6 +204,13 @@ function describeIgnored({
 /** Returns the view behind a render. A `RenderedPrompt` from elsewhere has none. */
 export function getView(rendered: RenderedPrompt): SectionsView | undefined {
   return LazyRenderedPrompt.getView(rendered)
+}
+
+/** Lists the open sections, without building their texts. */
+export function listOpenPaths(rendered: RenderedPrompt): readonly string[] {
+  const view = getView(rendered)
+  if (view) return view.openPaths
+  return rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path)
 }
 
 /** Computes a value on first use and keeps it. */

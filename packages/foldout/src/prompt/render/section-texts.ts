@@ -1,7 +1,11 @@
 import type { SectionText } from '../../find/section-text.ts'
+import { joinWords } from '../../core/text.ts'
+import type { DisclosureView } from '../../disclosure/strategy.ts'
+import { fail, ok, type ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { Frame } from './frame.ts'
 import type { Slot } from '../definition/registry.ts'
+import type { LoadContext } from '../definition/section.ts'
 import type { Renderer } from './renderer.ts'
 
 /** A view of sections. */
@@ -41,7 +45,7 @@ class SlotText implements SectionText {
   }
 
   get summary(): string | undefined {
-    return this.#view.renderer.describeSummary(this.#slot)?.literals.join(' ')
+    return this.#view.renderer.writer.describeSummary(this.#slot)?.literals.join(' ')
   }
 
   get body(): string {
@@ -49,11 +53,11 @@ class SlotText implements SectionText {
   }
 
   get tools(): readonly AnyTool[] {
-    return this.#view.renderer.getTools(this.#slot)
+    return this.#view.renderer.writer.getTools(this.#slot)
   }
 
   #read(): string {
-    const body = this.#view.renderer.getBody(this.#slot)
+    const body = this.#view.renderer.writer.getBody(this.#slot)
     if (typeof body !== 'function') return body.literals.join(' ')
     try {
       const node = this.#view.allOpen().node(this.#slot.index)
@@ -63,4 +67,39 @@ class SlotText implements SectionText {
       return ''
     }
   }
+}
+
+/** Reads a file of a section: of an open one by its path, of any one by its path behind the section's key. */
+export async function readSectionFile(
+  slots: readonly Slot[],
+  view: Pick<DisclosureView, 'state'>,
+  given: string,
+): Promise<ToolResult | undefined> {
+  const path = given
+    .trim()
+    .replaceAll('\\', '/')
+    .replace(/^(?:\.?\/)+/, '')
+  if (path === '' || path.split('/').includes('..')) return undefined
+  const found: { readonly name: string; readonly text: string }[] = []
+  for (const slot of slots) {
+    const state = view.state(slot.path)
+    const start = [`${slot.path}/`, `${slot.section.key}/`].find((each) => path.startsWith(each))
+    if (state === undefined || (start === undefined && state === 'folded')) continue
+    const name = path.slice(start?.length ?? 0)
+    const text = await slot.section.files?.read(name)
+    if (text !== undefined) found.push({ name: `${slot.path}/${name}`, text })
+  }
+  const [first, ...others] = found
+  if (!first || others.length === 0) return first && ok(first.text)
+  return fail(`Several sections have a file ${path}. Ask for one of ${joinWords(found.map(({ name }) => name))}.`)
+}
+
+/** Loads what sections show when they are open; false if there is nothing to load. */
+export function loadSections(
+  byPath: ReadonlyMap<string, Slot>,
+  paths: readonly string[],
+  context: LoadContext,
+): Promise<boolean> | false {
+  const loads = [...new Set(paths)].flatMap((path) => byPath.get(path)?.section.load ?? [])
+  return loads.length > 0 && Promise.all(loads.map((load) => load(context))).then(() => true)
 }

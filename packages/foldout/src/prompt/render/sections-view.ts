@@ -1,19 +1,23 @@
-import { deferPattern } from '../../core/defer-pattern.ts'
 import { askSectionTool } from '../../disclosure/ask-tool.ts'
 import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
 import type { SectionText } from '../../find/section-text.ts'
 import type { SessionReader } from '../../session/session.ts'
-import { visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import { getSessionIdentity } from '../../session/live-session.ts'
+import { getVisibilityMap, visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
+import { Asked, NOTHING_ASKED } from './asked.ts'
 import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
 import { fitContents } from './contents.ts'
 import { joinTexts, type Frame } from './frame.ts'
+import type { LoadContext } from '../definition/section.ts'
+import { findPathsByName, trimName } from '../definition/section-names.ts'
 import type { RenderedNode } from './node.ts'
-import { getSlot, type Registry, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
+import { getSlot, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
-import { listSectionTexts } from './section-texts.ts'
+import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
@@ -34,6 +38,7 @@ interface ViewParts {
   readonly opened: VisibilityOverrides
   /** The frame before a budget folded anything. Later views start from it. */
   readonly whole: Frame
+  /** The frame before its table of contents is shortened. */
   readonly frame: Frame
   readonly autoTrace: readonly AutoTrace[]
   readonly budgetTrace: readonly BudgetTrace[]
@@ -56,8 +61,10 @@ export function viewSections(
 ): SectionsView {
   const { session = noSession, opened = NOTHING, earlier } = options
   const auto = decideAutoFolds(renderer, request.price, session)
-  const asked = mergeLayers(auto.asked, request.asked, session.get(visibility), opened)
-  const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
+  const asked = new Asked(auto.asked, request.asked, getVisibilityMap(session), opened)
+  const identity = getSessionIdentity(session)
+  const whole = renderer.frame({ context: { session }, asked }, renderer.latest.get(identity) ?? earlier?.whole)
+  if (opened === NOTHING) renderer.latest.set(identity, whole)
   // Useless to another session, which would keep this one in memory, and the one before it.
   const listed = earlier?.toolList?.session === session ? earlier.toolList : undefined
   const budgetTrace: readonly BudgetTrace[] = []
@@ -73,18 +80,14 @@ export function viewSections(
     budgetTrace,
     listed,
   })
-  return withContents(request.budget ? fitBudget(view, request.budget) : view)
-}
-
-function withContents(view: SectionsView): SectionsView {
-  const frame = fitContents(view.frame, view.renderer)
-  return frame === view.frame ? view : view.withFrame(frame, view.budgetTrace)
+  return request.budget ? fitBudget(view, request.budget) : view
 }
 
 /** The sections of a prompt as one session sees them. It can also compute how they would look in another state. */
 export class SectionsView implements DisclosureView {
   readonly #parts: ViewParts
   #tools: readonly AnyTool[] | undefined
+  #final: Frame | undefined
 
   constructor(parts: ViewParts) {
     this.#parts = parts
@@ -94,8 +97,14 @@ export class SectionsView implements DisclosureView {
     return this.#parts.renderer
   }
 
+  /** How each section is shown. Its texts are those before the table of contents is shortened. */
   get frame(): Frame {
     return this.#parts.frame
+  }
+
+  /** The frame with the texts that the model reads. Shortening a table of contents reads all of it. */
+  get finalFrame(): Frame {
+    return (this.#final ??= fitContents(this.frame, this.renderer))
   }
 
   get whole(): Frame {
@@ -135,9 +144,9 @@ export class SectionsView implements DisclosureView {
 
   #isListed(): boolean {
     const { session, frame, listed, renderer } = this.#parts
-    if (!listed || listed.session !== session || listed.frame.asked !== frame.asked) return false
+    if (!listed || listed.session !== session || frame.asked.findChanged(listed.frame.asked).length > 0) return false
     // Tools on demand may change independently of the session.
-    if (renderer.options.registry.withTools.some(({ section }) => section.toolsOnDemand)) return false
+    if (renderer.options.registry.hasToolsOnDemand) return false
     return frame.shown.every((shown, index) => shown === listed.frame.shown[index])
   }
 
@@ -146,7 +155,7 @@ export class SectionsView implements DisclosureView {
     const { withTools, sharesTools } = this.renderer.options.registry
     const tools: AnyTool[] = []
     for (const slot of withTools) {
-      if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.getTools(slot)) tools.push(tool)
+      if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.writer.getTools(slot)) tools.push(tool)
     }
     return sharesTools ? [...new Set(tools)] : tools
   }
@@ -154,7 +163,8 @@ export class SectionsView implements DisclosureView {
   /** The opened tools on demand, in the order of opening, except those whose name is taken. */
   #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
     const opened = new Map<string, AnyTool>()
-    for (const [path, asked] of Object.entries(this.frame.asked)) {
+    if (!this.renderer.options.registry.hasToolsOnDemand) return []
+    for (const [path, asked] of this.frame.asked.merge()) {
       const tool = asked === 'full' ? this.#findToolAt(path) : undefined
       if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
     }
@@ -189,18 +199,27 @@ export class SectionsView implements DisclosureView {
   }
 
   get folded(): readonly FoldedSection[] {
-    return this.#slots()
-      .filter((slot) => this.frame.at(slot.index) === FOLDED && !this.renderer.isAsked(slot))
-      .map((slot) => this.renderer.describeFolded(slot, this.frame.context))
+    return this.#listSlots(FOLDED)
+      .filter((slot) => !this.renderer.writer.isAsked(slot))
+      .map((slot) => this.renderer.writer.describeFolded(slot, this.frame.context))
   }
 
-  /** The paths of all folded sections. */
-  listFolded(): readonly string[] {
-    return this.#slots().flatMap((slot) => (this.frame.at(slot.index) === FOLDED ? [slot.path] : []))
+  get summaryPaths(): readonly string[] {
+    return this.#listSlots(FOLDED).map(({ path }) => path)
   }
 
-  /** Whether a section is folded that can be opened. */
+  get openPaths(): readonly string[] {
+    return this.#listSlots(OPEN).map(({ path }) => path)
+  }
+
+  #listSlots(shown: Shown): readonly Slot[] {
+    return this.#slots().filter(({ index }) => this.frame.shown[index] === shown)
+  }
+
+  /** Whether a section is folded that can be opened, or has files that can be read. */
   get canOpen(): boolean {
+    const { withFiles } = this.renderer.options.registry
+    if (withFiles.some(({ index }) => this.frame.at(index) === OPEN)) return true
     if (!this.frame.isFolded) return false
     const asked = this.#findAsked()
     return (
@@ -212,7 +231,7 @@ export class SectionsView implements DisclosureView {
   #findAsked(): readonly Slot[] {
     const { delegated } = this.renderer.options.registry
     if (delegated.length === 0) return delegated
-    return delegated.filter((slot) => this.frame.at(slot.index) === FOLDED && this.renderer.isAsked(slot))
+    return delegated.filter((slot) => this.frame.at(slot.index) === FOLDED && this.renderer.writer.isAsked(slot))
   }
 
   getDelegateName(path: string): string | boolean {
@@ -228,7 +247,7 @@ export class SectionsView implements DisclosureView {
     const keys: string[] = []
     for (let index = 0; index < slots.length;) {
       const slot = getSlot(slots, index)
-      const enabled = this.renderer.isEnabled(slot, this.frame.context)
+      const enabled = this.renderer.writer.isEnabled(slot, this.frame.context)
       if (enabled) keys.push(slot.path)
       index = enabled ? index + 1 : slot.end
     }
@@ -249,7 +268,7 @@ export class SectionsView implements DisclosureView {
 
   /** Whether a section without a node is enabled and is only hidden by a folded ancestor. */
   #isInFold(slot: Slot): boolean {
-    if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
+    if (!this.renderer.writer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = getSlot(this.#slots(), slot.parent)
     const shown = this.frame.at(parent.index)
     return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
@@ -264,14 +283,13 @@ export class SectionsView implements DisclosureView {
     const { registry } = this.renderer.options
     const path = [key, trimName(key)].find((each) => registry.byPath.has(each))
     if (path !== undefined) return [path]
-    const found = getSectionNames(registry).get(normalizeName(key)) ?? []
-    return found.filter((each) => this.state(each) !== undefined)
+    return findPathsByName(registry, key).filter((each) => this.state(each) !== undefined)
   }
 
   findTool(name: string): AnyTool | undefined {
     for (const slot of this.renderer.options.registry.withTools) {
       if (this.state(slot.path) === undefined) continue
-      const tool = this.renderer.getTools(slot).find((candidate) => candidate.name === name)
+      const tool = this.renderer.writer.getTools(slot).find((candidate) => candidate.name === name)
       if (tool) return tool
     }
     return this.findToolOnDemand(name)
@@ -279,15 +297,24 @@ export class SectionsView implements DisclosureView {
 
   toolsIn(path: string): readonly AnyTool[] {
     const slot = this.renderer.options.registry.byPath.get(path)
-    if (!slot) return []
-    return this.#openWithTools()
-      .filter(({ index }) => index >= slot.index && index < slot.end)
-      .flatMap((open) => this.renderer.getTools(open))
+    if (!slot?.toolsBelow) return []
+    return this.#slots()
+      .slice(slot.index, slot.end)
+      .filter(({ index }) => this.frame.at(index) === OPEN)
+      .flatMap((open) => this.renderer.writer.getTools(open))
+  }
+
+  load(paths: readonly string[], context: LoadContext): Promise<boolean> | false {
+    return loadSections(this.renderer.options.registry.byPath, paths, context)
+  }
+
+  readFile(path: string): Promise<ToolResult | undefined> {
+    return readSectionFile(this.renderer.options.registry.withFiles, this, path)
   }
 
   hasTools(path: string): boolean {
     const slot = this.renderer.options.registry.byPath.get(path)
-    return slot !== undefined && this.renderer.hasTools(slot, this.frame.context)
+    return slot !== undefined && this.renderer.writer.hasTools(slot, this.frame.context)
   }
 
   content(path: string, within?: readonly string[]): string {
@@ -295,14 +322,15 @@ export class SectionsView implements DisclosureView {
     if (!slot) return ''
     const isWanted = (node: RenderedNode): boolean =>
       node.visibility === 'full' || !within || within.some((wanted) => `${node.path}.`.startsWith(`${wanted}.`))
-    const nodes = this.frame.nodes(slot.index, slot.end).filter(isWanted)
+    const hasFolded = this.frame.shown.subarray(slot.index, slot.end).includes(FOLDED)
+    const nodes = (hasFolded ? this.finalFrame : this.frame).nodes(slot.index, slot.end).filter(isWanted)
     return joinTexts(nodes.map((node) => node.standalone(node.depth - slot.depth)))
   }
 
   /** The text of the section's summary, without heading and suffix, or `undefined` if it has none. */
   summary(path: string): string | undefined {
     const slot = this.renderer.options.registry.byPath.get(path)
-    return slot && this.renderer.getSummary(slot)
+    return slot && this.renderer.writer.getSummary(slot)
   }
 
   opened(paths: readonly string[]): SectionsView {
@@ -330,7 +358,7 @@ export class SectionsView implements DisclosureView {
 
   /** Returns a view with every enabled section open. */
   allOpen(): Frame {
-    return this.renderer.frame({ context: this.frame.context, asked: NOTHING, openAll: true })
+    return this.renderer.frame({ context: this.frame.context, asked: NOTHING_ASKED, openAll: true })
   }
 
   /** Lists the requested paths that do not exist, with the source of each request. */
@@ -346,42 +374,4 @@ export class SectionsView implements DisclosureView {
   #slots(): readonly Slot[] {
     return this.renderer.options.registry.slots
   }
-}
-
-const sectionNames = new WeakMap<Registry, ReadonlyMap<string, readonly string[]>>()
-
-/** Maps the other names a model may use for a section (its number, its title, or both) to its path. */
-function getSectionNames(registry: Registry): ReadonlyMap<string, readonly string[]> {
-  const known = sectionNames.get(registry)
-  if (known) return known
-  const names = new Map<string, string[]>()
-  for (const { path, number, section } of registry.slots) {
-    for (const name of [number, section.title, `${number} ${section.title}`].map(normalizeName)) {
-      const paths = names.get(name)
-      if (paths) paths.push(path)
-      else names.set(name, [path])
-    }
-  }
-  sectionNames.set(registry, names)
-  return names
-}
-
-const LONGEST_NAME = 1000
-
-// What models write around a name: heading marks, quotes, brackets, the end of a sentence.
-const getEdges = deferPattern(String.raw`^[\s#"'\u0060\p{Pi}\p{Pf}<(\[{*]+|[\s"'\u0060\p{Pi}\p{Pf}>)\]}*.:,;]+$`, 'gu')
-
-/** Removes marks and blanks around a name, and composes its letters. */
-function trimName(name: string): string {
-  return name.slice(0, LONGEST_NAME).normalize('NFC').replace(getEdges(), '')
-}
-
-function normalizeName(name: string): string {
-  return trimName(name).toLowerCase()
-}
-
-/** Merges overrides; later ones win. A single layer is returned unchanged, so equal states stay identical. */
-function mergeLayers(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
-  const filled = layers.filter((layer) => Object.keys(layer).length > 0)
-  return filled.length > 1 ? Object.assign({}, ...filled) : (filled[0] ?? NOTHING)
 }

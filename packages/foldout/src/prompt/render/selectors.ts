@@ -2,7 +2,7 @@ import { getErrorMessage, isInstance, PromptRenderError, PromptValidationError }
 import { ignore, isThenable } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
-import { isVisibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import { isVisibility } from '../../session/visibility.ts'
 import type { Slot } from '../definition/registry.ts'
 
 /** The functions of a section that a render calls. */
@@ -53,22 +53,14 @@ export function noSummary(path: string): PromptValidationError {
   )
 }
 
-/** Checks a requested visibility, except what was checked before. */
-export function checkAsked(
-  asked: VisibilityOverrides,
-  checked: VisibilityOverrides | undefined,
-  canFold: (path: string) => boolean,
-): void {
-  if (asked === checked) return
-  for (const path in asked) {
-    const visibility: unknown = asked[path]
-    if (checked?.[path] === visibility) continue
-    if (!isVisibility(visibility)) {
-      throw new PromptValidationError(
-        `The visibility requested for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
-        { path },
-      )
-    }
-    if (visibility === 'summary' && !canFold(path)) throw noSummary(path)
+/** Checks the visibility that is requested for a path, if any. */
+export function checkAsked(path: string, asked: unknown, canFold: () => boolean): void {
+  if (asked === undefined) return
+  if (!isVisibility(asked)) {
+    throw new PromptValidationError(
+      `The visibility requested for section '${path}' is ${describeResult(asked)}. Use 'full' or 'summary'.`,
+      { path },
+    )
   }
+  if (asked === 'summary' && !canFold()) throw noSummary(path)
 }

@@ -21,3 +21,15 @@ export const MAX_SKILL_FOLDERS = 20_000
 
 /** How many folders and files are looked at at the same time. */
 export const SKILLS_READ_TOGETHER = 16
+
+/** The maximum number of tools that a skill can name. */
+export const MAX_SKILL_TOOLS = 100
+
+/** How many files the text of a skill lists. The others can be read, too. */
+export const SKILL_FILES_SHOWN = 20
+
+/** The shortest part of a description in the list of skills. With less room, skills are grouped by their folders. */
+export const MIN_SKILL_DESCRIPTION = 60
+
+/** The largest result of a skill's script that a model reads, in characters. */
+export const MAX_SCRIPT_OUTPUT = 100_000

@@ -4,6 +4,7 @@ import { KEY_PATTERN, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 import { readFrontMatter, splitFrontMatter, type FrontMatter } from './front-matter.ts'
+import { readMetadata } from './metadata.ts'
 import type { SkillText } from './skill.ts'
 
 /** Lengths of the format; longer ones are used, with a warning. */
@@ -49,7 +50,8 @@ export async function readSkill(text: string, path: string): Promise<SkillText> 
   if (key === '') throw invalid("its front matter needs a 'name' of lowercase letters, digits and hyphens.")
   const warnings = [...front.warnings, ...findFaults({ given, key, folder, description })]
   // A reviewer of a skill must see everything that the model reads.
-  return { name: shorten(name, 200), key, description, fields, body: toVisibleText(split.body).trim(), warnings }
+  const body = toVisibleText(split.body).trim()
+  return { name: shorten(name, 200), key, description, ...readMetadata(fields), fields, body, warnings }
 }
 
 /** Numbers and truth values are texts that somebody forgot to quote. */

@@ -4,7 +4,7 @@ import type { FileEntry, Filesystem } from '../../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILLS_READ_TOGETHER } from './limits.ts'
 import { findFolders, isSkipped, type FoundFolder } from './find-folders.ts'
 import { readSkill, toKey } from './read-skill.ts'
-import type { Skill, SkillFile, SkillRoot, SkillSource } from './skill.ts'
+import type { Skill, SkillFile, SkillRoot, SkillScope, SkillSource } from './skill.ts'
 
 /**
  * Options of {@link readSkills}.
@@ -20,9 +20,42 @@ export interface ReadSkillsOptions {
   readonly folder?: string
   /** Called for each skill that cannot be used. Default: the first error is thrown. */
   readonly onBroken?: (error: FoldoutError) => void
+  /**
+   * Whether the text and the files of a skill may reach the model. Asked once for each digest, and needed for skills of a
+   * project, whose authors decide what they say. Default: everything except skills of a project.
+   */
+  readonly trust?: TrustSkill
   /** Called for each fault that does not keep a skill from being used, and for each skill that another one hides. */
   readonly onWarning?: (message: string) => void
 }
+
+/**
+ * A skill that somebody has to trust.
+ *
+ * @example
+ * ```ts
+ * const question: TrustQuestion = { name: 'invoices', digest: 'sha256:1f', scope: 'project', folder: '/work/.agents/skills/invoices' }
+ * ```
+ */
+export interface TrustQuestion {
+  readonly name: string
+  /** The digest of all its files, as {@link computeSkillDigest} computes it. */
+  readonly digest: string
+  readonly scope: SkillScope
+  /** Its folder on the host, if known. */
+  readonly folder: string | undefined
+}
+
+/**
+ * Decides whether a skill may reach the model.
+ *
+ * @example
+ * ```ts
+ * const trust: TrustSkill = ({ scope, digest }) => scope !== 'project' || approvedDigests.has(digest)
+ * const skills = await readSkills(createHostFilesystem('skills'), { trust })
+ * ```
+ */
+export type TrustSkill = (question: TrustQuestion) => boolean | Promise<boolean>
 
 /**
  * Finds the skills in folders, at any depth, and reads the `SKILL.md` of each. Other files are listed, not read. Of skills
@@ -36,12 +69,17 @@ export interface ReadSkillsOptions {
  */
 export async function readSkills(source: SkillSource, options: ReadSkillsOptions = {}): Promise<readonly Skill[]> {
   const { onBroken, onWarning = () => undefined } = options
+  const isTrusted = createTrust(options.trust)
   const taken = new Map<string, Skill>()
   for (const root of toRoots(source, options.folder)) {
     const own = new Map<string, Skill>()
     for (const outcome of await readRoot(root, onWarning)) {
       try {
         if ('fault' in outcome) throw outcome.fault
+        if (!(await isTrusted(outcome))) {
+          onWarning(`${outcome.path}/SKILL.md: The skill is left out, because it is not trusted.`)
+          continue
+        }
         const skill = distinguish(outcome, own)
         own.set(skill.key, skill)
         for (const warning of skill.warnings) onWarning(`${skill.path}/SKILL.md: ${warning}`)
@@ -57,6 +95,24 @@ export async function readSkills(source: SkillSource, options: ReadSkillsOptions
     }
   }
   return [...taken.values()]
+}
+
+function createTrust(trust: TrustSkill | undefined): (skill: Skill) => Promise<boolean> {
+  const answers = new Map<string, Promise<boolean>>()
+  return async (skill) => {
+    const { name, scope, folder } = skill
+    if (!trust) {
+      if (scope !== 'project') return true
+      throw new FoldoutError(
+        'skill-untrusted',
+        `${skill.path}/SKILL.md comes with a project, whose authors decide what it says. Pass trust: (skill) => …, which asks the user once for each digest, or give the root another scope.`,
+      )
+    }
+    const digest = await computeSkillDigest(skill)
+    const known = answers.get(digest) ?? Promise.resolve(trust({ name, digest, scope, folder }))
+    answers.set(digest, known)
+    return await known
+  }
 }
 
 /** Returns the places of a source, in order of precedence. */

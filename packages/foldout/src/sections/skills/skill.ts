@@ -17,6 +17,14 @@ export interface SkillText {
   /** The name as the key of a section. It is the name itself if that is valid. */
   readonly key: string
   readonly description: string
+  /** The tools that the skill brings, by name: `io.modelcontextprotocol/tools` or `adk_additional_tools` of its metadata. */
+  readonly tools: readonly string[]
+  /** What `allowed-tools` says: tools that its author wants to run without approval. It grants nothing. */
+  readonly allowedTools: readonly string[]
+  /** False if `disable-model-invocation` is set: only a user opens the skill. */
+  readonly isForModels: boolean
+  /** False if `user-invocable` is `false`: only a model opens the skill. */
+  readonly isForUsers: boolean
   /** Every field of the front matter, as JSON. */
   readonly fields: JsonObject
   /** The text below the front matter, without characters that a reviewer cannot see. */
@@ -48,6 +56,8 @@ export interface Skill extends SkillText {
   readonly files: readonly SkillFile[]
   /** Finds a file that `files` does not have, for sources that cannot list their files. */
   findFile?(path: string): Promise<SkillFile | undefined>
+  /** Reads `SKILL.md`, for sources that do not read it before it is needed. Then `text` and `body` are empty. */
+  load?(signal?: AbortSignal): Promise<SkillText>
   /** The absolute path of its folder on the host, if known. */
   readonly folder: string | undefined
   readonly scope: SkillScope
@@ -55,14 +65,15 @@ export interface Skill extends SkillText {
 
 /**
  * Where a skill comes from. Skills of a project come with the repository, so its authors decide what they say; those of
- * the user and of the program were chosen by the person who runs it.
+ * the user and of the program were chosen by the person who runs it, and those of a server by the one who runs the
+ * server.
  *
  * @example
  * ```ts
  * const needsTrust = (scope: SkillScope): boolean => scope === 'project'
  * ```
  */
-export type SkillScope = 'program' | 'user' | 'project'
+export type SkillScope = 'program' | 'user' | 'project' | 'server'
 
 /**
  * A file of a skill.

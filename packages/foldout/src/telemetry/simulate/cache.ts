@@ -200,8 +200,9 @@ function total(charges: readonly Charge[], field: keyof Charge): number {
   return charges.reduce((sum, charge) => sum + charge[field], 0)
 }
 
-function countCommonTokens(
-  { step }: PromptCache,
+/** Counts the tokens with which a request begins like an earlier one: in whole blocks, or in steps. */
+export function countCommonTokens(
+  { step }: { readonly step?: number | undefined },
   earlier: RequestParts,
   request: RequestParts,
   counter: TokenCounter,

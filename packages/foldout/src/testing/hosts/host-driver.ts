@@ -71,7 +71,7 @@ export type ScriptedModel = (request: SeenRequest) => ScriptedReply
  *
  * @example
  * ```ts
- * const request: SeenRequest = { system: 'You help.', tools: ['look'], results: [] }
+ * const request: SeenRequest = { system: 'You help.', tools: ['look'], inputs: ['Where is my parcel?'], results: [] }
  * ```
  */
 export interface SeenRequest {
@@ -80,6 +80,8 @@ export interface SeenRequest {
   readonly tools: readonly string[]
   /** The results of calls in the conversation, in order. */
   readonly results: readonly string[]
+  /** The texts of the user's messages, in order. */
+  readonly inputs: readonly string[]
   /** Whether an image is in the conversation. */
   readonly hasImage?: boolean
 }

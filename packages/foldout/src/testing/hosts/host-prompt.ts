@@ -1,3 +1,5 @@
+import type { AgentEvent } from '../../agent/events.ts'
+import type { HostOptions } from '../../agent/hosts/core/contract.ts'
 import { createCatalog } from '../../catalog/live/catalog.ts'
 import { hybrid } from '../../catalog/exposures/hybrid.ts'
 import { fromJsonSchema } from '../../core/schema/schema.ts'
@@ -8,6 +10,7 @@ import { catalogSection } from '../../sections/catalog-section.ts'
 import { visibility } from '../../session/visibility.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
+import type { HostAgent, SeenRequest } from './host-driver.ts'
 
 /** What the prompt of the suite's desk did. */
 export interface Desk {
@@ -16,6 +19,19 @@ export interface Desk {
   readonly restarting: BoundPrompt
   /** The calls that ran. */
   readonly done: string[]
+}
+
+export interface Stage extends Desk {
+  /** Everything that the model has received. */
+  readonly requests: SeenRequest[]
+  readonly events: AgentEvent[]
+  /** Creates an agent; the replies continue where the last agent's stopped. */
+  create(saved?: unknown): Promise<HostAgent>
+}
+
+export interface StageOptions {
+  readonly isRestarting?: boolean
+  readonly options?: HostOptions
 }
 
 /** One pixel. */

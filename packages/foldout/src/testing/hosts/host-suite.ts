@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { HostCall, HostOptions } from '../../agent/hosts/core/contract.ts'
 import type { AgentEvent } from '../../agent/events.ts'
-import type { HostAgent, HostDriver, HostRow, HostSetup, ScriptedReply, SeenRequest } from './host-driver.ts'
-import { createDesk, FIRST_TOOLS, type Desk } from './host-prompt.ts'
+import type { HostDriver, HostRow, HostSetup, ScriptedReply, SeenRequest } from './host-driver.ts'
+import { describeAhead } from './ahead-rows.ts'
+import { createDesk, FIRST_TOOLS, type Stage, type StageOptions } from './host-prompt.ts'
 
 const done: ScriptedReply = { text: 'Done.' }
 let calls = 0
@@ -12,19 +13,6 @@ const says = (...made: HostCall[]): ScriptedReply => ({ calls: made })
 
 const TEXT_OF_REFUNDS =
   '# refunds\n\nThe whole text of refunds.\n\n## limits\n\nAbout limits.\n\n---\n[This section is summarized. To view full content, call `read_section` with key "refunds.limits".]\n\nCallable now: refund.'
-
-interface Stage extends Desk {
-  /** Everything that the model has received. */
-  readonly requests: SeenRequest[]
-  readonly events: AgentEvent[]
-  /** Creates an agent; the replies continue where the last agent's stopped. */
-  create(saved?: unknown): Promise<HostAgent>
-}
-
-interface StageOptions {
-  readonly isRestarting?: boolean
-  readonly options?: HostOptions
-}
 
 /**
  * Tests what a prompt has to do in somebody else's loop, on vitest: tools that sections bring, text that survives the
@@ -320,6 +308,8 @@ export function hostSuite(name: string, driver: HostDriver): void {
       expect(on.done).toEqual(['refund'])
       expect(on.requests[2]?.results).toEqual([TEXT_OF_REFUNDS, 'refund is done.'])
     })
+
+    describeAhead({ stage, call, getLists, isSkipped })
 
     it('R73 what happens reaches a recorder and the inspector', async () => {
       const on = stage([says(opens('refunds')), says(call('refund'))])

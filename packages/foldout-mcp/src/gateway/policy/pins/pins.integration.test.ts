@@ -177,7 +177,7 @@ describe('R56 files of pins', () => {
   })
 
   it('keep the definitions of the first gateway, and lose nothing to simultaneous writes', async () => {
-    const files = createPinFiles(join(site.data, 'pins'))
+    const files = createPinFiles(join(site.data, 'pins'), () => undefined)
     const made = await Promise.all(
       Array.from({ length: 10 }, (_, i) => files.create('a', 'notes', [tool('read', String(i))])),
     )
@@ -191,7 +191,7 @@ describe('R56 files of pins', () => {
   })
 
   it('have names of any kind', async () => {
-    const files = createPinFiles(join(site.data, 'pins'))
+    const files = createPinFiles(join(site.data, 'pins'), () => undefined)
     const names = ['__proto__', 'constructor', '', '../../x', 'a\nb', '\u{E0041}', 'x'.repeat(100_000)]
     await files.create(
       'a',
@@ -268,7 +268,8 @@ describe('R65 pinned definitions in an unreachable store', () => {
   it('are the first ones seen, and are written when the store is back', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const files = createPinFiles(join(site.data, 'pins'))
+    const problems: string[] = []
+    const files = createPinFiles(join(site.data, 'pins'), (message) => problems.push(message))
     let isAway = true
     const refuse = (): Promise<never> => Promise.reject(new Error('away'))
     const store: PinStore = {
@@ -279,15 +280,15 @@ describe('R65 pinned definitions in an unreachable store', () => {
       listUnapproved: () => files.listUnapproved(),
       approve: (choice) => files.approve(choice),
       watch: () => () => undefined,
+      reportFailure: (what, error) => files.reportFailure(what, error),
     }
-    const problems: string[] = []
     const pins = new ServerPins({
       store,
       id: 'a',
       server: 'notes',
       mode: 'hold',
       onApproved: () => undefined,
-      onProblem: (message) => problems.push(message),
+      onProblem: () => undefined,
     })
     await pins.load()
     expect(pins.check([READ])).toBe(false)
@@ -303,12 +304,13 @@ describe('R65 pinned definitions in an unreachable store', () => {
   })
 
   it('hold everything until they can be read', async () => {
-    const files = createPinFiles(join(site.data, 'pins'))
+    const files = createPinFiles(join(site.data, 'pins'), () => undefined)
     await files.create('a', 'notes', [READ])
     let isAway = true
     const watched: (() => void)[] = []
     const store = Object.assign(Object.create(files) as PinStore, {
       read: (id: string) => (isAway ? Promise.reject(new Error('away')) : files.read(id)),
+      reportFailure: () => undefined,
       watch: (_: string, listener: () => void) => {
         watched.push(listener)
         return () => undefined

@@ -9,6 +9,7 @@ import type { ToolDefinition } from '../../model/snapshot.ts'
 import { list, object, parse, custom, read, string } from '../../../shared/shapes.ts'
 import { createFile, readJson, replaceFile, takeFile } from '../../../shared/files.ts'
 import { hashJson, hashText } from '../../../shared/hash.ts'
+import { StorageFailures } from '../../../shared/storage-failures.ts'
 import { MAX_PIN_BYTES } from './limits.ts'
 
 const FORMAT = 1
@@ -70,6 +71,8 @@ export interface PinStore {
   approve(choice: ApproveChoice): Promise<readonly Unapproved[]>
   /** Calls a listener when a server's pin may have changed, such as after the user accepted something. Returns a function that stops it. */
   watch(server: string, listener: () => void): () => void
+  /** Reports that pins cannot be read or written, once for each reason. */
+  reportFailure(what: string, error: unknown): void
 }
 
 /** A pin and the definitions it was computed from. */
@@ -96,15 +99,17 @@ export interface PinStorage {
   watch(server: string, listener: () => void): () => void
 }
 
-export function createPins(storage: PinStorage): PinStore {
-  return new StoredPins(storage)
+export function createPins(storage: PinStorage, onProblem: (message: string) => void): PinStore {
+  return new StoredPins(storage, onProblem)
 }
 
 class StoredPins implements PinStore {
   readonly #storage: PinStorage
+  readonly #failures: StorageFailures
 
-  constructor(storage: PinStorage) {
+  constructor(storage: PinStorage, onProblem: (message: string) => void) {
     this.#storage = storage
+    this.#failures = new StorageFailures(onProblem)
   }
 
   async read(id: string): Promise<Pin | undefined> {
@@ -116,6 +121,7 @@ class StoredPins implements PinStore {
     const mine = createPin(server, hashTools(tools), tools)
     const content = { pin: JSON.stringify(mine), pinned: formatDefinitions(server, tools) }
     const isFirst = await this.#storage.create(id, content)
+    this.#failures.clear()
     return (isFirst ? undefined : await this.read(id)) ?? mine
   }
 
@@ -150,6 +156,10 @@ class StoredPins implements PinStore {
 
   watch(id: string, listener: () => void): () => void {
     return this.#storage.watch(id, listener)
+  }
+
+  reportFailure(what: string, error: unknown): void {
+    this.#failures.report(what, error)
   }
 
   async #findUnapproved(id: string): Promise<readonly Unapproved[]> {
@@ -227,9 +237,9 @@ const WATCH_MS = 1_000
 const SUFFIXES = { pin: '.json', pinned: '.pinned', seen: '.seen' } as const
 
 /** Keeps pins in a folder, with a few files per server. */
-export function createPinFiles(folder: string): PinStore {
+export function createPinFiles(folder: string, onProblem: (message: string) => void): PinStore {
   const getFile = (id: string, part: keyof typeof SUFFIXES): string => join(folder, `${id}${SUFFIXES[part]}`)
-  return createPins({
+  const storage: PinStorage = {
     read: (id, part) => readJson(getFile(id, part), MAX_PIN_BYTES),
     async create(id, { pin, pinned }) {
       // Written first, so that the definitions are there as soon as the pin is.
@@ -261,5 +271,6 @@ export function createPinFiles(folder: string): PinStore {
       watchFile(file, { interval: WATCH_MS, persistent: false }, report)
       return () => unwatchFile(file, report)
     },
-  })
+  }
+  return createPins(storage, onProblem)
 }

@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../../model/events.ts'
 import type { ToolDefinition } from '../../model/snapshot.ts'
 import { hashText } from '../../../shared/hash.ts'
 import { createPin, hashTools, type Pin, type PinStore } from './pins.ts'
-import { UserPins } from './user-pins.ts'
+import { UNSAVED, UserPins } from './user-pins.ts'
 
 /** Tools of a server that the user has not accepted. */
 export interface PinReport {
@@ -23,6 +23,7 @@ export interface ServerPinsOptions {
 }
 
 const RETRY_MS = 10_000
+const UNREADABLE = 'The pinned definitions cannot be read, so none counts as accepted'
 
 /** Compares a server's definitions with the accepted ones. */
 export class ServerPins {
@@ -84,14 +85,16 @@ export class ServerPins {
     await this.#users.load()
     try {
       this.#pin = (await store.read(id)) ?? 'none'
-    } catch {
+    } catch (error) {
       // Then nothing counts as accepted: damaging the file must not be a way to add tools.
       this.#pin = 'damaged'
       // An unreachable store comes back.
       this.#watch()
-      onProblem(
-        `The pinned definitions of '${server}' cannot be read. To accept its current definitions, run foldout approve ${server}.`,
-      )
+      if ((error as NodeJS.ErrnoException).code !== undefined) store.reportFailure(UNREADABLE, error)
+      else
+        onProblem(
+          `The pinned definitions of '${server}' cannot be read. To accept its current definitions, run foldout approve ${server}.`,
+        )
     }
   }
 
@@ -160,18 +163,18 @@ export class ServerPins {
       const isSame = typeof mine === 'object' && this.#pin.set === mine.set
       if (!isSame) this.#options.onApproved()
     } catch (error) {
-      this.#options.onProblem(`The definitions of '${server}' cannot be pinned: ${(error as Error).message}`)
+      store.reportFailure('Definitions of tools cannot be pinned', error)
       // What was seen first still counts.
       this.#writeLater('create', () => this.#create(tools))
     }
   }
 
   async #note(differing: readonly ToolDefinition[]): Promise<void> {
-    const { store, id, server, onProblem } = this.#options
+    const { store, id, server } = this.#options
     try {
       await store.note(id, server, differing)
     } catch (error) {
-      onProblem(`The changed definitions of '${server}' cannot be saved: ${(error as Error).message}`)
+      store.reportFailure(UNSAVED, error)
       this.#writeLater('note', () => this.#note(differing))
     }
   }

@@ -10,8 +10,9 @@ export interface UserPinsOptions {
   readonly server: string
   /** Whether the definition is the accepted one of the list that everyone sees. */
   isShared(tool: string, hash: string): boolean
-  readonly onProblem: (message: string) => void
 }
+
+export const UNSAVED = 'Changed definitions of tools cannot be saved'
 
 /**
  * Compares the definitions that a server shows to single users with the accepted ones. They are accepted on their own: the definition
@@ -62,9 +63,9 @@ export class UserPins {
   }
 
   async #note(): Promise<void> {
-    const { store, server, onProblem } = this.#options
+    const { store, server } = this.#options
     await store
       .note(this.#id, server, [...this.#met.values()])
-      .catch((error: Error) => onProblem(`The changed definitions of '${server}' cannot be saved: ${error.message}`))
+      .catch((error: Error) => store.reportFailure(UNSAVED, error))
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ignore } from 'foldout/promises'
 import { hashText } from '../../../shared/hash.ts'
-import { createPins, type PinStore } from '../../policy/pins/pins.ts'
+import { createPins, type PinStore, type PinStorage } from '../../policy/pins/pins.ts'
 import { identifyServer, isSnapshot, type CatalogCache } from '../../upstreams/catalog-cache.ts'
 import { CACHE_FRESH_MS } from '../../upstreams/limits.ts'
 import { hashSnapshot } from '../../model/snapshot.ts'
@@ -109,9 +109,13 @@ interface CatalogRow {
 }
 
 /** Keeps one row per server, with the accepted and the waiting definitions. */
-export function createPinRows(database: SharedDatabase, changes: Changes): PinStore {
+export function createPinRows(
+  database: SharedDatabase,
+  changes: Changes,
+  onProblem: (message: string) => void,
+): PinStore {
   const table = `${database.schema}.gateway_pins`
-  return createPins({
+  const storage: PinStorage = {
     async read(id, part) {
       const { rows } = await database.run('be read', `SELECT ${part} AS text FROM ${table} WHERE id = $1`, [id])
       const [row] = rows as readonly { readonly text: string | null }[]
@@ -152,5 +156,6 @@ export function createPinRows(database: SharedDatabase, changes: Changes): PinSt
       return (rows as readonly { readonly id: string }[]).map(({ id }) => id)
     },
     watch: (id, listener) => changes.watch('gateway_pins', id, listener),
-  })
+  }
+  return createPins(storage, onProblem)
 }

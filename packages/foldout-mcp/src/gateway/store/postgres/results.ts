@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -12,6 +12,7 @@ import {
   ROOM_AFTER_BYTES,
 } from '../../results/limits.ts'
 import type { SharedOwner, SharedResults } from '../../results/shared.ts'
+import { hashText } from '../../../shared/hash.ts'
 import { toText, type SharedDatabase } from './database.ts'
 
 const compress = promisify(gzip)
@@ -39,18 +40,24 @@ export function createResultRows({ schema, ask }: SharedDatabase): SharedResults
   const keptBy = toText(`${hostname()}, process ${process.pid}`)
   let written = { results: 0, bytes: 0 }
 
-  /** Removes what has expired, and the oldest of too many. Rarely, because it looks at all rows. */
+  /**
+   * Removes what has expired. Of too many, removes the oldest of those users who have the most, so that nobody loses theirs to others
+   * who keep more. Rarely, because it looks at all rows.
+   */
   async function makeRoom(bytes: number): Promise<void> {
     written = { results: written.results + 1, bytes: written.bytes + bytes }
     if (written.results < ROOM_AFTER && written.bytes < ROOM_AFTER_BYTES) return
     written = { results: 0, bytes: 0 }
-    const newest = 'OVER (ORDER BY used_at DESC, id)'
+    const newest = 'OVER (PARTITION BY kept_for ORDER BY used_at DESC, id)'
     await ask(
       'be written',
       `DELETE FROM ${table} WHERE id IN (
         SELECT id FROM ${table} WHERE NOT ${IS_KEPT} OR id IN (
           SELECT id FROM (
-            SELECT id, sum(bytes) ${newest} AS total, row_number() ${newest} AS place FROM ${table}
+            SELECT id, sum(bytes) OVER (ORDER BY share, id) AS total, row_number() OVER (ORDER BY place, used_at DESC, id) AS place
+            FROM (
+              SELECT id, bytes, used_at, sum(bytes) ${newest} AS share, row_number() ${newest} AS place FROM ${table}
+            ) AS shares
           ) AS ranked WHERE total > ${MAX_KEPT_BYTES} OR place > ${MAX_SHARED}
         ) FOR UPDATE SKIP LOCKED
       )`,
@@ -69,16 +76,16 @@ export function createResultRows({ schema, ask }: SharedDatabase): SharedResults
             SELECT id FROM ${table} WHERE owner = $2 ORDER BY used_at DESC, id OFFSET ${most - 1} FOR UPDATE SKIP LOCKED
           )
         )
-        INSERT INTO ${table} (id, owner, is_json, data, bytes, kept_by) VALUES ($1, $2, $3, $4, $5, $6)
+        INSERT INTO ${table} (id, owner, is_json, data, bytes, kept_by, kept_for) VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (id) DO NOTHING`,
-        [id, hashOwner(owner), isJson, data ?? null, data?.length ?? 0, keptBy],
+        [id, hashText(owner.key), isJson, data ?? null, data?.length ?? 0, keptBy, hashText(owner.user)],
       )
       await makeRoom(data?.length ?? 0)
     },
     async find(handle, owner) {
       const { id, key } = derive(handle)
       const sql = `UPDATE ${table} SET used_at = now() WHERE id = $1 AND owner = $2 AND ${IS_KEPT} RETURNING data, is_json, kept_by`
-      const [row] = (await ask('be read', sql, [id, hashOwner(owner)])).rows as readonly ResultRow[]
+      const [row] = (await ask('be read', sql, [id, hashText(owner.key)])).rows as readonly ResultRow[]
       if (!row) return undefined
       return row.data ? { text: await decrypt(row.data, key, owner), isJson: row.is_json } : { keptBy: row.kept_by }
     },
@@ -91,10 +98,6 @@ export function createResultRows({ schema, ask }: SharedDatabase): SharedResults
 function derive(handle: string): { readonly id: string; readonly key: Buffer } {
   const bytes = Buffer.from(hkdfSync('sha256', handle, '', 'foldout:result', 2 * KEY_BYTES))
   return { id: bytes.subarray(KEY_BYTES).toString('hex'), key: bytes.subarray(0, KEY_BYTES) }
-}
-
-function hashOwner({ key }: SharedOwner): string {
-  return createHash('sha256').update(key).digest('hex')
 }
 
 async function encrypt(text: string, key: Buffer, { key: owner }: SharedOwner): Promise<Buffer> {

@@ -39,7 +39,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     isShared: true,
     catalogs: createCatalogRows(database, changes, onProblem),
     approvals: createApprovalRows(database),
-    pins: createPinRows(database, changes),
+    pins: createPinRows(database, changes, onProblem),
     signIns: createSignInRows(database, changes, { cipher: createCipher(options), onProblem }),
     quotas: createQuotaRows(database),
     audit: createAuditRows(database, randomUUID()),

@@ -4,8 +4,8 @@ import type { PostgresTables } from 'foldout-fleet'
 export const TABLES: PostgresTables = {
   title: 'gateway store',
   versionTable: 'gateway_version',
-  // 1 had no results and no turns, and 2 had no askers.
-  version: 3,
+  // 1 had no results and no turns, 2 had no askers, and 3 had no users of results.
+  version: 4,
   listStatements: (schema) => [
     `CREATE TABLE IF NOT EXISTS ${schema}.gateway_catalogs (
       id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -100,6 +100,7 @@ function listResults(schema: string): readonly string[] {
       kept_by text NOT NULL,
       used_at timestamptz NOT NULL DEFAULT now()
     )`,
+    `ALTER TABLE ${schema}.gateway_results ADD COLUMN IF NOT EXISTS kept_for text COLLATE "C" NOT NULL DEFAULT ''`,
     `CREATE INDEX IF NOT EXISTS gateway_results_owner ON ${schema}.gateway_results (owner, used_at)`,
   ]
 }

@@ -1,5 +1,7 @@
 // A legacy server that asks its client: for folders, which it keeps, and for whatever a call or an argument tells it to.
 // `node asking-server.fixtures.mjs [a question to ask as soon as it is connected]`
+// It writes the answers into the file ANSWERS, because a call that asks for them would run while it asks.
+import { renameSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const TOOLS = [
@@ -7,7 +9,6 @@ const TOOLS = [
   'ask',
   'ask_later',
   'ask_at_once',
-  'get_answers',
   'crash',
   'report',
   'reason',
@@ -49,6 +50,10 @@ async function askInBackground({ method, params, withdrawMs }) {
   }
   const { result, error } = await asked
   answers.push(result ?? error)
+  const file = process.env.ANSWERS
+  if (file === undefined) return
+  writeFileSync(`${file}.new`, JSON.stringify(answers))
+  renameSync(`${file}.new`, file)
 }
 
 async function call({ name, arguments: args, _meta }, id) {
@@ -64,7 +69,6 @@ async function call({ name, arguments: args, _meta }, id) {
     }, 50)
     return toText('soon')
   }
-  if (name === 'get_answers') return toText(answers)
   if (name === 'pid') return toText(process.pid)
   if (name === 'crash') process.exit(1)
   if (name === 'report') {

@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   Client,
   ReadBuffer,
@@ -33,12 +32,16 @@ interface Wanted {
   /** What the server asks as soon as it is connected. */
   readonly first?: object
   readonly gateway?: Omit<GatewayDefinition, 'mcpServers'>
+  readonly others?: Readonly<Record<string, ServerDefinition>>
 }
 
-async function create({ server = {}, first, gateway: more = {} }: Wanted = {}): Promise<Gateway> {
+async function create({ server = {}, first, gateway: more = {}, others = {} }: Wanted = {}): Promise<Gateway> {
   const args = [SERVER, ...(first ? [JSON.stringify(first)] : [])]
-  const a = { command: process.execPath, args, ...server }
-  const gateway = await createGateway({ mcpServers: { a }, expose: 'all', ...more }, { cache: join(folder, 'cache') })
+  const a = { command: process.execPath, args, env: { ANSWERS: join(folder, 'answers.json') }, ...server }
+  const gateway = await createGateway(
+    { mcpServers: { a, ...others }, expose: 'all', ...more },
+    { cache: join(folder, 'cache') },
+  )
   closing.push(() => gateway.close())
   await gateway.ready()
   return gateway
@@ -74,12 +77,26 @@ async function connect(
   if (way === 'stdio') await client.connect(await openStdio(gateway, preset))
   else {
     const { url } = await gateway.http()
-    await client.connect(new StreamableHTTPClientTransport(new URL(preset === undefined ? url : `${url}/${preset}`)))
+    const { fetch, opened } = watchStream()
+    const address = new URL(preset === undefined ? url : `${url}/${preset}`)
+    await client.connect(new StreamableHTTPClientTransport(address, { fetch }))
+    // Over HTTP, the event stream of a legacy client is opened in the background.
+    if (mode === 'legacy') await opened
   }
   closing.push(() => client.close())
-  // Over HTTP, the event stream is opened in the background.
-  await delay(100)
   return client
+}
+
+/** A fetch that says when the event stream is open. */
+function watchStream() {
+  let resolve = (): void => undefined
+  const opened = new Promise<void>((done) => (resolve = done))
+  const watched: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (init?.method === 'GET' && response.ok) resolve()
+    return response
+  }
+  return { fetch: watched, opened }
 }
 
 async function openStdio(gateway: Gateway, preset = ''): Promise<Transport> {
@@ -113,14 +130,13 @@ const FORM = { message: 'Which?', requestedSchema: { type: 'object', properties:
 const QUESTION = { method: 'elicitation/create', params: FORM }
 
 /** The answers that the server has got, once it has enough of them. */
-async function getAnswers(client: Client, count = 1): Promise<readonly unknown[]> {
-  // The calls that follow must not run while the server asks.
-  await delay(200)
-  return vi.waitFor(async () => {
-    const answers = (await call(client, 'get_answers')) as unknown[]
+function getAnswers(count = 1): Promise<readonly unknown[]> {
+  const file = join(folder, 'answers.json')
+  return vi.waitFor(() => {
+    const answers = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as unknown[]) : []
     expect(answers.length).toBeGreaterThanOrEqual(count)
     return answers
-  })
+  }, 10_000)
 }
 
 /** An answer that never comes. Says when the question was withdrawn. */
@@ -139,24 +155,24 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
   it('is asked by a server that it has called', async () => {
     const client = await connect(await create(), { way })
     await call(client, 'ask_later', QUESTION)
-    expect(await getAnswers(client)).toEqual([{ action: 'accept' }])
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
   })
 
   it('is asked by a server that has just answered its call', async () => {
     const client = await connect(await create(), { way })
-    for (let asked = 0; asked < 20; asked++) {
+    for (let asked = 1; asked <= 20; asked++) {
       await call(client, 'ask_at_once', QUESTION)
-      await delay(30)
+      await getAnswers(asked)
     }
-    expect(await getAnswers(client, 20)).toEqual(Array.from({ length: 20 }, () => ({ action: 'accept' })))
+    expect(await getAnswers(20)).toEqual(Array.from({ length: 20 }, () => ({ action: 'accept' })))
   })
 
   it('is asked by a server that has just started and that it has not called', async () => {
     const gateway = await create({ first: QUESTION })
     const answer = vi.fn(accept)
-    const client = await connect(gateway, { way, answer })
+    await connect(gateway, { way, answer })
     await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(1))
-    expect(await getAnswers(client)).toEqual([{ action: 'accept' }])
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
   })
 
   it('is asked for its folders, and its changes reach the server', async () => {
@@ -164,7 +180,7 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
     const uris = ['file:///one']
     client.setRequestHandler('roots/list', async () => ({ roots: uris.map((uri) => ({ uri })) }))
     await call(client, 'ask_later', { method: 'roots/list' })
-    expect(await getAnswers(client)).toEqual([{ roots: [{ uri: 'file:///one' }] }])
+    expect(await getAnswers()).toEqual([{ roots: [{ uri: 'file:///one' }] }])
     uris[0] = 'file:///two'
     const asked = vi.fn(async () => ({ roots: [{ uri: 'file:///two' }] }))
     client.setRequestHandler('roots/list', asked)
@@ -198,7 +214,7 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
     await vi.waitFor(() => expect(asked).toHaveBeenCalled())
     if (way === 'http') await (gone.transport as StreamableHTTPClientTransport).terminateSession()
     await gone.close()
-    const [error] = await getAnswers(await connect(gateway))
+    const [error] = await getAnswers()
     expect(error).toMatchObject({ message: expect.stringContaining('closed') })
   })
 
@@ -208,11 +224,11 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
       new Promise((resolve) => answers.push(() => resolve({ action: 'accept' })))
     const client = await connect(await create(), { way, answer })
     await call(client, 'ask_later', { ...QUESTION, times: 100 })
-    // All of them have been asked before the first is answered.
-    await delay(1_000)
-    expect(answers).toHaveLength(16)
+    // All others are refused before the first is answered.
+    expect(await getAnswers(84)).toHaveLength(84)
+    await vi.waitFor(() => expect(answers).toHaveLength(16))
     for (const one of answers) one()
-    const got = await getAnswers(client, 100)
+    const got = await getAnswers(100)
     expect(got.filter((one) => (one as { action?: string }).action === 'accept')).toHaveLength(16)
     expect(answers).toHaveLength(16)
     await call(client, 'ask_later', QUESTION)
@@ -226,7 +242,7 @@ describe('R53 a question outside of calls', () => {
     const answer = vi.fn(accept)
     const [one] = [await connect(gateway, { answer }), await connect(gateway, { answer, way: 'stdio' })]
     await call(one, 'ask_later', QUESTION)
-    const [error] = await getAnswers(one)
+    const [error] = await getAnswers()
     expect(error).toMatchObject({ message: expect.stringContaining('Set isolate to true') })
     expect(answer).not.toHaveBeenCalled()
   })
@@ -238,9 +254,9 @@ describe('R53 a question outside of calls', () => {
       await connect(gateway, { answer: answers[0] }),
       await connect(gateway, { answer: answers[1], way: 'stdio' }),
     ]
-    await call(one, 'get_answers')
+    await call(one, 'pid')
     await call(two, 'ask_later', QUESTION)
-    expect(await getAnswers(two)).toEqual([{ action: 'accept' }])
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
     expect(answers.map((answer) => answer.mock.calls.length)).toEqual([0, 1])
   })
 
@@ -250,10 +266,10 @@ describe('R53 a question outside of calls', () => {
   ] as const)('never reaches a client if %s', async (_, definition) => {
     const gateway = await create({ first: QUESTION, gateway: definition })
     const denied = vi.fn(accept)
-    await connect(gateway, { answer: denied, ...('presets' in definition ? { preset: 'other' } : { name: 'denied' }) })
-    await delay(300)
-    const client = await connect(gateway)
-    expect(await getAnswers(client)).toEqual([{ action: 'accept' }])
+    const more = 'presets' in definition ? { preset: 'other' } : { name: 'denied' }
+    await (await connect(gateway, { answer: denied, ...more })).ping()
+    await connect(gateway)
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
     expect(denied).not.toHaveBeenCalled()
   })
 
@@ -261,7 +277,7 @@ describe('R53 a question outside of calls', () => {
     const answer = vi.fn(accept)
     const client = await connect(await create(), { way, mode: 'auto', answer })
     await call(client, 'ask_later', QUESTION)
-    const [error] = await getAnswers(client)
+    const [error] = await getAnswers()
     expect(error).toMatchObject({ message: expect.stringContaining('only while one of its calls is running') })
     expect(answer).not.toHaveBeenCalled()
   })
@@ -278,14 +294,19 @@ describe('R53 a question outside of calls', () => {
   })
 
   it('keeps its server from being stopped as idle', async () => {
-    const gateway = await create({ server: { idleSeconds: 1 } })
+    const b = { command: process.execPath, args: [SERVER], idleSeconds: 1 }
+    const gateway = await create({ server: { idleSeconds: 1 }, others: { b } })
     let reply: (() => void) | undefined
     const answer: ClientOptions['answer'] = () =>
       new Promise((resolve) => (reply = () => resolve({ action: 'accept' })))
     const client = await connect(gateway, { answer })
-    await call(client, 'ask_later', QUESTION)
-    await delay(2_500)
+    await call(client, 'a__ask_later', QUESTION)
+    await vi.waitFor(() => expect(reply).toBeDefined())
+    await call(client, 'b__pid')
+    const getState = (name: string) => gateway.servers.find((server) => server.name === name)?.state.type
+    await vi.waitFor(() => expect(getState('b')).toBe('stopped'), 10_000)
+    expect(getState('a')).toBe('running')
     reply?.()
-    expect(await getAnswers(client)).toEqual([{ action: 'accept' }])
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
   })
 })

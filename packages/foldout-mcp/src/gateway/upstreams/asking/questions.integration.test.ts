@@ -229,7 +229,8 @@ describe('R46 a call that a client cancels', () => {
     const client = await connect(await create(), 'legacy')
     const stop = new AbortController()
     const waiting = client.callTool({ name: 'reason', arguments: {} }, { signal: stop.signal }).catch(() => undefined)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    // The server has read the call before this one.
+    await call(client, 'pid')
     stop.abort('The user has changed the subject.')
     await waiting
     await vi.waitFor(async () =>

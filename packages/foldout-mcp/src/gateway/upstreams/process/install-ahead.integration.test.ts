@@ -51,6 +51,7 @@ describe('R54 the package of a server', () => {
     writeFileSync(
       file,
       `#!/bin/sh
+echo $$ > ${join(folder, 'pid')}
 echo "$@" >> ${join(folder, 'asked')}
 case "$*" in *--call*) sleep 1; touch ${join(folder, 'installed')}; exit ;; esac
 [ -e ${join(folder, 'installed')} ] || sleep 60
@@ -79,7 +80,8 @@ exec ${process.execPath} ${server} '{"tools": [{"name": "echo", "description": "
     const gateway = await createGateway({ mcpServers }, { cache: join(folder, 'cache') })
     await vi.waitFor(() => expect(readAsked()).toHaveLength(1))
     await gateway.close()
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
     expect(existsSync(join(folder, 'installed'))).toBe(false)
     expect(readAsked()).toHaveLength(1)
   })

@@ -2,6 +2,8 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { loadAi } from '../../../adapters/ai-sdk/package.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
+import type { OpenAhead } from '../../../disclosure/ahead/rule.ts'
+import { FoldoutError } from '../../../core/errors.ts'
 import type { Session } from '../../../session/session.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 import type { AgentEvent } from '../../events.ts'
@@ -10,7 +12,7 @@ import { listEveryTool } from '../core/every-tool.ts'
 import { createHost } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
 import { reportReply, reportStep } from './report.ts'
-import { getResultTexts, unwrapHints, withoutStaleReasoning } from './step-messages.ts'
+import { getInputText, getResultTexts, unwrapHints, withoutStaleReasoning } from './step-messages.ts'
 import { createApprovals, createPlainError, createToolWrapper, type ToolApprovals } from './wrap-tool.ts'
 
 /**
@@ -28,6 +30,13 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly session: Session
   /** The filesystem of the prompt's tools. */
   readonly filesystem?: Filesystem
+  /**
+   * The sections to open before the first request for each message of the user, as in `runAgent`. Their place is decided
+   * by `price`.
+   */
+  readonly open?: OpenAhead
+  /** The conversation so far, with the message to answer, for `open`. */
+  readonly messages?: readonly ModelMessage[]
   /** Your own tools, which are always offered in addition to those of the prompt. */
   readonly tools?: ToolSet
   /**
@@ -122,9 +131,16 @@ export interface AiSdkDisclosure {
  * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
-  const { prompt, session, tools: own = {}, showTextInOutput: showText = false, ...others } = options
+  const { prompt, session, tools: own = {}, showTextInOutput: showText = false, messages: begun, ...others } = options
+  if (others.open !== undefined && begun === undefined)
+    throw new FoldoutError(
+      'run-options',
+      'open needs the conversation. Pass it as messages, with the message to answer.',
+    )
   const ai = await loadAi()
   const host = createHost(prompt, others)
+  if (begun?.at(-1)?.role === 'user')
+    await host.at(session).openAhead(begun.flatMap((message) => getInputText(message) ?? []))
   const first = host.at(session)
   const every = listEveryTool(first)
   const offer = createOffer(own, every, createToolWrapper(ai, { host, session, showText }))
@@ -139,9 +155,13 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
       const now = host.at(session)
       const active = offer.update(now.tools)
       keepOrder(session, now.tools)
-      const rendered = now.getPrompt(getResultTexts(messages))
+      const { messages: all, shown } = now.addAhead(messages, {
+        getInput: getInputText,
+        create: (content): ModelMessage => ({ role: 'user', content }),
+      })
+      const rendered = now.getPrompt([...getResultTexts(messages), ...shown])
       reportStep(host.report, { prompt: rendered, messages, tools: active, model, stepNumber })
-      const said = withoutStaleReasoning(unwrapHints(messages), model)
+      const said = withoutStaleReasoning(unwrapHints(all), model)
       const isSame = said.every((message, index) => message === messages[index])
       return {
         activeTools: [...active],

@@ -1,6 +1,7 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { HostReport } from '../core/contract.ts'
+import { getInputText } from './step-messages.ts'
 
 interface Step {
   readonly prompt: RenderedPrompt
@@ -18,10 +19,8 @@ export function reportStep(report: HostReport, { prompt, messages, tools, model,
 }
 
 function describeInput(message: ModelMessage | undefined): { readonly input?: string } {
-  if (message?.role !== 'user') return {}
-  const { content } = message
-  if (typeof content === 'string') return { input: content }
-  return { input: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') }
+  const input = message && getInputText(message)
+  return input === undefined ? {} : { input }
 }
 
 function describeModel(model: LanguageModel | undefined): Parameters<HostReport['started']>[0] {

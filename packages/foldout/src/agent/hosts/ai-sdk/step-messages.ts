@@ -2,6 +2,13 @@ import type { LanguageModel, ModelMessage } from 'ai'
 import { getAdditionStyle } from '../../../adapters/ai-sdk/additions.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 
+/** Returns the text of a message of the user. */
+export function getInputText({ role, content }: ModelMessage): string | undefined {
+  if (role !== 'user') return undefined
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
 /** Returns the texts of the results in a conversation. */
 export function getResultTexts(messages: readonly ModelMessage[]): readonly string[] {
   return messages.flatMap((message) => (message.role === 'tool' ? message.content.flatMap(getTexts) : []))

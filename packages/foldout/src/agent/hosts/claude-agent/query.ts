@@ -1,4 +1,9 @@
-import { loadSdk, type ClaudeAgentSdk, type SdkPrompt } from '../../../adapters/claude-agent/sdk.ts'
+import {
+  loadSdk,
+  type ClaudeAgentSdk,
+  type SdkPrompt,
+  type SdkPromptMessage,
+} from '../../../adapters/claude-agent/sdk.ts'
 import { createToolServer, SERVER_NAME, type ToolServer } from '../../../adapters/claude-agent/tool-server.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { getOpenedText } from '../../../disclosure/engine.ts'
@@ -9,6 +14,7 @@ import { visibility } from '../../../session/visibility.ts'
 import { hashCall } from '../../../tools/approval.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
 import type { Host, HostOptions, HostView } from '../core/contract.ts'
+import { findOpenedInSystem } from '../core/ahead.ts'
 import { createHost } from '../core/host.ts'
 import { watchMessages } from './report.ts'
 
@@ -51,10 +57,18 @@ export async function* queryClaude(
 ): AsyncGenerator<object, void, undefined> {
   const sdk = given ?? (await loadSdk())
   const host = createHost(bound, others)
+  const isResumed = options['resume'] !== undefined
+  const { said, shown } = await openAheadInQuery(host, {
+    prompt,
+    session,
+    isResumed,
+    relist: () => server.relist(RELIST_TIMEOUT_MS),
+  })
   const now = host.at(session)
-  // A query that resumes has read what is open, but its results.
-  const known = options['resume'] === undefined ? [] : now.rendered.nodes.map(({ text }) => text)
-  const start = now.getPrompt(known)
+  // A query that resumes has read what is open in results, but not what its system text had.
+  const inSystem = findOpenedInSystem(session)
+  const read = now.rendered.nodes.filter(({ path }) => isResumed && !inSystem.has(path))
+  const start = now.getPrompt([...shown, ...read.map(({ text }) => text)])
   const watch = watchMessages(host.report, { prompt: start, getTools: () => host.at(session).tools })
   const approved = new Set<string>()
   const server: ToolServer = createToolServer(
@@ -71,7 +85,7 @@ export async function* queryClaude(
     },
   )
   const query = sdk.query({
-    prompt,
+    prompt: said,
     options: {
       ...options,
       systemPrompt: appendText(options['systemPrompt'], start.text),
@@ -97,6 +111,60 @@ export async function* queryClaude(
   } finally {
     await query.return(undefined)
   }
+}
+
+interface AheadQuery {
+  readonly prompt: SdkPrompt
+  readonly session: Session
+  readonly isResumed: boolean
+  /** Lists the tools again. */
+  relist(): Promise<unknown>
+}
+
+interface SaidAhead {
+  readonly said: SdkPrompt
+  /** What the first message shows. */
+  readonly shown: readonly string[]
+}
+
+/** Opens what belongs to the user's messages. The executable keeps the messages, so what they show is added to them. */
+async function openAheadInQuery(host: Host, query: AheadQuery): Promise<SaidAhead> {
+  const { prompt, session, isResumed } = query
+  if (typeof prompt !== 'string') return { said: addToMessages(host, prompt, query), shown: [] }
+  const { text } = await host.at(session).openAhead([prompt], { hasBegun: isResumed })
+  return text === '' ? { said: prompt, shown: [] } : { said: `${prompt}\n\n${text}`, shown: [text] }
+}
+
+async function* addToMessages(
+  host: Host,
+  prompt: AsyncIterable<SdkPromptMessage>,
+  { session, relist }: AheadQuery,
+): AsyncGenerator<SdkPromptMessage, void, undefined> {
+  let isConnected = false
+  for await (const given of prompt) {
+    const { text, added } = await host.at(session).openAhead([getInput(given)], { hasBegun: true })
+    // Before the first message, the executable has not listed them yet.
+    if (isConnected && added.length > 0) await relist()
+    isConnected = true
+    yield text === '' ? given : addText(given, text)
+  }
+}
+
+type Content = string | SdkPromptMessage['message']['content']
+
+/** The SDK's own type also allows a text. */
+const getContent = ({ message }: SdkPromptMessage): Content => message.content as Content
+
+function getInput(given: SdkPromptMessage): string {
+  const content = getContent(given)
+  if (typeof content === 'string') return content
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+}
+
+function addText(given: SdkPromptMessage, text: string): SdkPromptMessage {
+  const content = getContent(given)
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+  return { ...given, message: { ...given.message, content: [...blocks, { type: 'text', text }] } }
 }
 
 function getEnvironment(env: unknown): object {

@@ -1,6 +1,7 @@
 import type { ProviderAdapter, Usage } from '../../../adapters/contract.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
+import type { OpenAhead } from '../../../disclosure/ahead/rule.ts'
 import type { RenderOptions } from '../../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { Event } from '../../../session/event.ts'
@@ -29,6 +30,11 @@ export interface HostOptions extends Omit<RenderOptions, 'session' | 'delegation
   readonly adapter?: ProviderAdapter
   /** The models that answer questions about other sections, by the name that `delegate` says. */
   readonly delegates?: Readonly<Record<string, DelegateModel>>
+  /**
+   * The sections to open before the first request for each message of the user, as in `runAgent`. Their place is decided
+   * by `price`.
+   */
+  readonly open?: OpenAhead
   /** Called with what happens, as in a run: pass a recorder's or the inspector's listener. */
   readonly onEvent?: (event: AgentEvent) => void
 }
@@ -80,6 +86,18 @@ export interface HostView {
    * keeps results, and what the host has cleared or summarized comes back.
    */
   getPrompt(results?: Iterable<string>): RenderedPrompt
+  /**
+   * Opens sections for the last of the user's messages, by the rule `open`. For a message that was asked about, and without
+   * a rule, it does nothing. Append the events to the host's state, and take the view of the new state.
+   *
+   * @param inputs The texts of all messages of the user in the conversation.
+   */
+  openAhead(inputs: readonly string[], options?: HostAheadOptions): Promise<HostAhead>
+  /**
+   * Adds the sections that belong behind messages of the user to the messages of a request. `shown` is their texts: pass
+   * them to `getPrompt` with the results.
+   */
+  addAhead<Message>(messages: readonly Message[], form: HostMessageForm<Message>): MessagesWithAhead<Message>
   /** Finds a tool that can be called. */
   find(name: string): AnyTool | undefined
   /** Says how to get a tool that cannot be called, or which one was meant. */
@@ -88,6 +106,68 @@ export interface HostView {
   findApprovalNeed(call: HostCall): Promise<ApprovalNeed>
   /** Runs a call. It never rejects. */
   call(call: HostCall, options?: HostCallOptions): Promise<HostResult>
+}
+
+/**
+ * Options of {@link HostView.openAhead}.
+ *
+ * @example
+ * ```ts
+ * const options: HostAheadOptions = { hasBegun: true }
+ * ```
+ */
+export interface HostAheadOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Whether the system text must not change any more. Default: if the conversation has more than one message. */
+  readonly hasBegun?: boolean
+}
+
+/**
+ * What was opened for a message of the user.
+ *
+ * @example
+ * ```ts
+ * const { events }: HostAhead = await createHost(bound, { open: ['refunds'] }).at([]).openAhead(['Money back.'])
+ * ```
+ */
+export interface HostAhead {
+  /** What the call changed, as plain JSON: append it to the host's state. */
+  readonly events: readonly Event[]
+  /** What the model reads behind the user's message; empty if the sections are in the system text, or there are none. */
+  readonly text: string
+  /** The tools that can be called from now on. */
+  readonly added: readonly AnyTool[]
+}
+
+/**
+ * How a host's messages are read and made.
+ *
+ * @example
+ * ```ts
+ * const form: HostMessageForm<{ role: string; text: string }> = {
+ *   getInput: ({ role, text }) => (role === 'user' ? text : undefined),
+ *   create: (text) => ({ role: 'user', text }),
+ * }
+ * ```
+ */
+export interface HostMessageForm<Message> {
+  /** Returns the text of a message of the user, and `undefined` for other messages. */
+  getInput(message: Message): string | undefined
+  /** Creates a message of the user. */
+  create(text: string): Message
+}
+
+/**
+ * The messages of a request, with the sections that were opened ahead.
+ *
+ * @example
+ * ```ts
+ * const count = ({ messages }: MessagesWithAhead<object>): number => messages.length
+ * ```
+ */
+export interface MessagesWithAhead<Message> {
+  readonly messages: Message[]
+  readonly shown: readonly string[]
 }
 
 /**

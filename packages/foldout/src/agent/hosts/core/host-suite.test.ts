@@ -52,11 +52,16 @@ function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
     for (;;) {
       const now = host.at(state.events)
       const results = state.messages.filter(({ role }) => role === 'tool').map(({ text }) => text)
-      const prompt = now.getPrompt(results)
+      const { messages, shown } = now.addAhead<LoopMessage>(state.messages, {
+        getInput: ({ role, text }) => (role === 'user' ? text : undefined),
+        create: (text) => ({ role: 'user', text }),
+      })
+      const prompt = now.getPrompt([...results, ...shown])
       const tools = ['look_up', ...now.tools.map(({ name }) => name)]
-      host.report.sent({ prompt, messages: state.messages.length, tools })
+      host.report.sent({ prompt, messages: messages.length, tools })
+      const inputs = messages.filter(({ role }) => role === 'user').map(({ text }) => text)
       const hasImage = state.messages.some((message) => 'hasImage' in message && message.hasImage)
-      const reply = model({ system: prompt.text, tools, results, hasImage })
+      const reply = model({ system: prompt.text, tools, inputs, results, hasImage })
       host.report.replied('text' in reply ? reply : { text: '', calls: reply.calls })
       if ('text' in reply) {
         say({ role: 'assistant', text: reply.text })
@@ -71,9 +76,12 @@ function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
     }
   }
   return {
-    send(input) {
+    async send(input) {
       say({ role: 'user', text: input })
       host.report.started({ input })
+      const inputs = state.messages.filter(({ role }) => role === 'user').map(({ text }) => text)
+      const { events } = await host.at(state.events).openAhead(inputs)
+      state = { ...state, events: [...state.events, ...events] }
       return goOn()
     },
     async answer(isApproved) {

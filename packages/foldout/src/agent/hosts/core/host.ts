@@ -7,6 +7,7 @@ import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { AnySlice } from '../../../session/slice.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
+import { checkOpen } from '../../loop/bounds.ts'
 import { checkDelegates } from '../../delegate-models.ts'
 import type { Host, HostOptions, HostState, HostTool } from './contract.ts'
 import { createReport } from './report.ts'
@@ -25,14 +26,15 @@ import { createView } from './view.ts'
  * ```
  */
 export function createHost(bound: Pick<BoundPrompt, 'prompt' | 'render'>, options: HostOptions = {}): Host {
-  const { slices = [], filesystem, onEvent, adapter, delegates, ...others } = options
+  const { slices = [], filesystem, onEvent, adapter, delegates, open, ...others } = options
+  checkOpen(open)
   checkDelegates(delegates)
   const render = { ...others, delegation: adapter !== undefined || delegates !== undefined }
   const report = createReport(onEvent)
   return {
     report,
     at: (state) =>
-      createView({ bound, render, filesystem, report, adapter, delegates, session: toSession(state, slices) }),
+      createView({ bound, render, filesystem, report, adapter, delegates, open, session: toSession(state, slices) }),
   }
 }
 

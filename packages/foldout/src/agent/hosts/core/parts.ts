@@ -1,4 +1,5 @@
 import type { ProviderAdapter } from '../../../adapters/contract.ts'
+import type { OpenAhead } from '../../../disclosure/ahead/rule.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
 import type { Session } from '../../../session/session.ts'
@@ -14,6 +15,7 @@ export interface ViewParts {
   readonly filesystem: Filesystem | undefined
   readonly adapter: ProviderAdapter | undefined
   readonly delegates: DelegateModels | undefined
+  readonly open: OpenAhead | undefined
   readonly report: HostReport & CallReport
   readonly session: Session
 }

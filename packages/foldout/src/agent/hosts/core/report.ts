@@ -7,7 +7,7 @@ import { hashCall } from '../../../tools/approval.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { ToolResult } from '../../../tools/result.ts'
 import type { AnyTool, CallTarget, FoundTarget } from '../../../tools/tool.ts'
-import type { AgentEvent, ToolInvoked } from '../../events.ts'
+import type { AgentEvent, SectionsOpened, ToolInvoked } from '../../events.ts'
 import { MAX_APPROVAL_REASON } from '../../limits.ts'
 import { describeRendered } from '../../rendered-event.ts'
 import type { HostCall, HostReport, HostView } from './contract.ts'
@@ -16,6 +16,8 @@ import type { HostCall, HostReport, HostView } from './contract.ts'
 export interface CallReport {
   begins(call: HostCall, target: FoundTarget | undefined): void
   ends(end: CallEnd): void
+  /** Reports what was opened for a message, once the run has begun. */
+  opensAhead(problems: readonly string[], opened: SectionsOpened): void
   /** Reports what happens in the run that answers a question about a section. */
   tellDelegate(callId: string, path: string, event: AgentEvent): void
 }
@@ -39,6 +41,7 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
   let isRunning = false
   let restarts = 0
   let shown: RenderedPrompt | undefined
+  let early: readonly AgentEvent[] = []
   const tell = (event: AgentEvent): void => onEvent?.(event)
   const report: HostReport & CallReport = {
     isOn: onEvent !== undefined,
@@ -50,6 +53,8 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
       restarts = 0
       shown = undefined
       tell({ type: 'run/started', isResumed, model, ...(input === undefined ? {} : { input }) })
+      for (const event of early) tell(event)
+      early = []
     },
     sent({ prompt, messages, tools }) {
       if (onEvent && prompt.text !== shown?.text) tell(describeRendered(prompt, tools))
@@ -92,6 +97,11 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
       if (event.type === 'reply/received' || event.type === 'reply/lost') usage = addUsage(usage, event.usage)
       tell({ type: 'section/delegated', callId, path, event })
     },
+    opensAhead(problems, opened) {
+      // Some hosts open before they say that a run begins.
+      if (isRunning) for (const event of describeAhead(problems, opened)) tell(event)
+      else early = describeAhead(problems, opened)
+    },
     begins: (call, target) => tell({ type: 'tool/called', call, ...getTarget(target) }),
     ends(end) {
       tell({ type: 'tool/invoked', ...describeInvoked(end) })
@@ -109,6 +119,11 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
 
 const NO_OPENING = { keys: [], paths: [], reason: '', halts: false }
 const UNKNOWN_MODEL = { provider: 'host', name: 'unknown' }
+
+function describeAhead(problems: readonly string[], opened: SectionsOpened): readonly AgentEvent[] {
+  const warnings = problems.map((message): AgentEvent => ({ type: 'warning', message }))
+  return [...warnings, { type: 'sections/opened', ...opened }]
+}
 
 function getTarget(target: FoundTarget | undefined): { readonly target?: CallTarget } {
   return target ? { target: { name: target.name, arguments: target.arguments } } : {}

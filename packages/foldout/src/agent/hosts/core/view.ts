@@ -8,6 +8,7 @@ import { visibility, type VisibilityOverrides } from '../../../session/visibilit
 import { checkArguments } from '../../../tools/execute.ts'
 import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
 import { agentRun } from '../../state/run-state.ts'
+import { addAheadTo, openAheadInHost } from './ahead.ts'
 import type { HostCall, HostView } from './contract.ts'
 import { createContext, type ViewParts } from './parts.ts'
 import { runHostCall } from './run-call.ts'
@@ -25,6 +26,8 @@ export function createView(parts: ViewParts): HostView {
       const reader = withoutShown(session, rendered, [...shown])
       return reader === session ? rendered : render(reader)
     },
+    openAhead: (inputs, options) => openAheadInHost({ ...parts, view, renderFor: render }, inputs, options),
+    addAhead: (messages, form) => addAheadTo(session, messages, form),
     find,
     describeMissing(name, others = []) {
       const path = rendered.toolsInFolds.get(name)

@@ -12,6 +12,12 @@ declare module 'langchain' {
     readonly text: string
     getType(): string
   }
+  export class HumanMessage implements BaseMessage {
+    constructor(text: string)
+    readonly content: unknown
+    readonly text: string
+    getType(): string
+  }
   export class AIMessage implements BaseMessage {
     readonly content: unknown
     readonly text: string
@@ -59,7 +65,7 @@ declare module 'langchain' {
   export interface AgentMiddleware {
     readonly name: string
   }
-  type Step = (state: Readonly<Record<string, unknown>>) => void
+  type Step = (state: Readonly<Record<string, unknown>>) => object | undefined | void | Promise<object | undefined>
   export function createMiddleware(options: {
     readonly name: string
     readonly stateSchema: object

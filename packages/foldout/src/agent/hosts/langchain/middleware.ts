@@ -1,9 +1,11 @@
 import { Command, interrupt, isGraphInterrupt, ReducedValue, StateSchema } from '@langchain/langgraph'
 import {
   createMiddleware,
+  HumanMessage,
   ToolMessage,
   type AgentMiddleware,
   type AIMessage,
+  type BaseMessage,
   type ModelRequest,
   type ToolCallRequest,
 } from 'langchain'
@@ -41,10 +43,8 @@ export function foldoutMiddleware(
     name: 'Foldout',
     stateSchema: new StateSchema({ [FIELD]: createField() }),
     // Each is a node of the graph, with a checkpoint of its own.
-    ...(host.report.isOn && {
-      beforeAgent: (state) => host.report.started(describeInput(state)),
-      afterAgent: () => host.report.finished('completed'),
-    }),
+    ...((host.report.isOn || options.open !== undefined) && { beforeAgent: (state) => begin(host, state) }),
+    ...(host.report.isOn && { afterAgent: () => host.report.finished('completed') }),
     wrapModelCall: (request, handler) => askModel(host, request, handler),
     // A message or a command, as the handler's own.
     wrapToolCall: (request, handler) => runTool(host, request, handler) as Promise<never>,
@@ -66,6 +66,23 @@ function getEvents(state: Readonly<Record<string, unknown>>): readonly Event[] {
   return Array.isArray(events) ? (events as readonly Event[]) : []
 }
 
+/** Opens what belongs to the message that begins the run. */
+async function begin(
+  { at, report }: Host,
+  state: Readonly<Record<string, unknown>>,
+): Promise<Record<string, readonly Event[]> | undefined> {
+  const { input } = describeInput(state)
+  report.started(input === undefined ? {} : { input })
+  const messages = (state['messages'] ?? []) as readonly BaseMessage[]
+  if (input === undefined) return undefined
+  const { events } = await at(getEvents(state)).openAhead(messages.flatMap((message) => getInput(message) ?? []))
+  return events.length === 0 ? undefined : { [FIELD]: events }
+}
+
+function getInput(message: BaseMessage): string | undefined {
+  return message.getType() === 'human' ? message.text : undefined
+}
+
 async function askModel(
   { at, report }: Host,
   request: ModelRequest,
@@ -73,14 +90,20 @@ async function askModel(
 ): Promise<AIMessage> {
   const now = at(getEvents(request.state))
   const results = request.messages.filter((message) => message.getType() === 'tool').map(({ text }) => text)
-  const prompt = now.getPrompt(results)
+  const { messages, shown } = now.addAhead(request.messages, { getInput, create: (text) => new HumanMessage(text) })
+  const prompt = now.getPrompt([...results, ...shown])
   const names = request.tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
   checkNames(names, now.tools)
   const added = now.tools.map(toHostTool).map(({ inputSchema, ...tool }) => ({ ...tool, schema: inputSchema }))
   const tools = [...request.tools, ...added]
   const before = request.systemMessage.text === '' ? '' : '\n\n'
-  report.sent({ prompt, messages: request.messages.length, tools: [...names, ...added.map(({ name }) => name)] })
-  const reply = await handler({ ...request, systemMessage: request.systemMessage.concat(before + prompt.text), tools })
+  report.sent({ prompt, messages: messages.length, tools: [...names, ...added.map(({ name }) => name)] })
+  const reply = await handler({
+    ...request,
+    messages,
+    systemMessage: request.systemMessage.concat(before + prompt.text),
+    tools,
+  })
   report.replied(describeReply(reply))
   return reply
 }

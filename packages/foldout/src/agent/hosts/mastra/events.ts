@@ -50,6 +50,15 @@ function isKeptResult(value: unknown): value is KeptResult {
   return typeof callId === 'string' && Array.isArray(events)
 }
 
+/** Keeps what was opened for the last message of the user in that message, which Mastra keeps in the thread. */
+export function keepAhead(messages: readonly unknown[], events: readonly Event[]): void {
+  const last = messages.findLast((message) => isPlainObject(message) && message['role'] === 'user')
+  const content = isPlainObject(last) ? last['content'] : undefined
+  if (events.length === 0 || !isPlainObject(last) || !isPlainObject(content)) return
+  const metadata = isPlainObject(content['metadata']) ? content['metadata'] : {}
+  content['metadata'] = { ...metadata, [KEY]: { callId: `ahead-${String(last['id'])}`, events } }
+}
+
 /** Reads the events from the metadata of a thread. */
 export function readMetadata(metadata: unknown): EventsByCall {
   const kept = isPlainObject(metadata) ? metadata[KEY] : undefined

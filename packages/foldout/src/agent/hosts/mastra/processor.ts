@@ -9,9 +9,17 @@ import type { Host, HostOptions, HostReply, HostView } from '../core/contract.ts
 import { createHost, toHostTool } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
 import { listEveryTool } from '../core/every-tool.ts'
-import { getResultTexts, readChunks, replaceHints, replaceSystem } from './prompt.ts'
+import {
+  createInput,
+  getPromptInput,
+  getResultTexts,
+  joinTexts,
+  readChunks,
+  replaceHints,
+  replaceSystem,
+} from './prompt.ts'
 import type { MastraRequest, MastraResponse, MastraStep } from './stages.ts'
-import { addToThread, findEvents, readThread, type EventsByCall, type KeptResult } from './events.ts'
+import { addToThread, findEvents, keepAhead, readThread, type EventsByCall, type KeptResult } from './events.ts'
 
 /** What one step tells the next stage of itself. */
 interface StepState {
@@ -45,9 +53,14 @@ export class FoldoutProcessor {
   }
 
   /** Called before each step: adds the prompt's text, and the tools that can be called. */
-  processInputStep(step: MastraStep): { systemMessages: never[]; tools: Record<string, unknown> } {
+  async processInputStep(step: MastraStep): Promise<{ systemMessages: never[]; tools: Record<string, unknown> }> {
+    if (step.stepNumber === 0) {
+      const inputs = step.messages.flatMap((message) => getInput(message) ?? [])
+      this.#host.report.started(inputs.length > 0 ? { input: inputs.at(-1) ?? '' } : {})
+      const { events } = await this.#at(findEvents(step)).openAhead(inputs)
+      keepAhead(step.messages, events)
+    }
     const now = this.#at(findEvents(step))
-    if (step.stepNumber === 0) this.#host.report.started(describeInput(step.messages))
     // After a resume, the list has tools of folded sections.
     const others = Object.entries(step.tools ?? {}).filter(([, tool]) => !isWrapped(tool))
     checkNames(
@@ -65,9 +78,10 @@ export class FoldoutProcessor {
   processLLMRequest({ prompt, state }: MastraRequest): { prompt: never[] } {
     const { now, text, tools } = state['step'] as StepState
     const first = this.#host.at(undefined)
-    const shown = now.getPrompt(getResultTexts(prompt))
-    this.#host.report.sent({ prompt: shown, messages: prompt.length, tools })
-    const messages = replaceHints(replaceSystem(prompt, text, shown.text), (name) => first.describeMissing(name, tools))
+    const { messages: all, shown } = now.addAhead(prompt, { getInput: getPromptInput, create: createInput })
+    const sent = now.getPrompt([...getResultTexts(all), ...shown])
+    this.#host.report.sent({ prompt: sent, messages: all.length, tools })
+    const messages = replaceHints(replaceSystem(all, text, sent.text), (name) => first.describeMissing(name, tools))
     return { prompt: messages as never[] }
   }
 
@@ -99,13 +113,13 @@ export class FoldoutProcessor {
   }
 }
 
-function describeInput(messages: readonly unknown[]): { readonly input?: string } {
-  const last = messages.findLast((message) => isPlainObject(message) && message['role'] === 'user')
-  const content = isPlainObject(last) ? last['content'] : undefined
+/** Returns the text of a message of the user, in the form in which Mastra keeps it. */
+function getInput(message: unknown): string | undefined {
+  if (!isPlainObject(message) || message['role'] !== 'user') return undefined
+  const { content } = message
   const parts =
     isPlainObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
-  const texts = parts.flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
-  return texts.length > 0 ? { input: texts.join('\n') } : {}
+  return joinTexts(parts)
 }
 
 /** Whether a tool is one of a prompt's. Mastra makes copies of tools, which have the same functions. */

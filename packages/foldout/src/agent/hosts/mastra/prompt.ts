@@ -7,6 +7,25 @@ export interface PromptMessage {
   readonly content: unknown
 }
 
+/** Returns the texts of parts. */
+export function joinTexts(parts: readonly unknown[]): string {
+  return parts
+    .flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
+    .join('\n')
+}
+
+/** Returns the text of a message of the user. */
+export function getPromptInput({ role, content }: PromptMessage): string | undefined {
+  if (role !== 'user') return undefined
+  if (typeof content === 'string') return content
+  return Array.isArray(content) ? joinTexts(content as readonly unknown[]) : ''
+}
+
+/** Creates a message of the user. */
+export function createInput(text: string): PromptMessage {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}
+
 interface ResultPart {
   readonly toolName: string
   readonly output: { readonly type: string; readonly value: unknown }

@@ -55,6 +55,8 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
   readonly host: Host
   readonly watch: RunWatch
   readonly #wrapped = new WeakSet<object>()
+  /** What a run begins with, until its first request opens ahead for it. */
+  readonly #inputs = new WeakMap<object, readonly AgentInputItem[]>()
 
   constructor(
     bound: Pick<BoundPrompt, 'prompt' | 'render'>,
@@ -63,6 +65,8 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
     super(options)
     this.host = createHost(bound, foldout)
     this.watch = watchRun(this, this.host.report, (each) => this.#wrapped.has(each))
+    if (foldout?.open !== undefined)
+      this.on('agent_start', (context, _agent, input = []) => this.#inputs.set(context, input))
   }
 
   at(context: unknown): HostView {
@@ -71,11 +75,13 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
 
   /** Without the filter of `runOptions`, nobody knows which results a request has, so the text has everything. */
   override async getSystemPrompt(runContext: RunContext<TContext>): Promise<string> {
+    await this.#openAhead(runContext)
     const own = await super.getSystemPrompt(runContext)
     return [own, this.at(runContext.context).getPrompt().text].filter(Boolean).join('\n\n')
   }
 
   override async getAllTools(runContext: RunContext<TContext>): Promise<Tool<TContext>[]> {
+    await this.#openAhead(runContext)
     const own = await super.getAllTools(runContext)
     const { tools } = this.at(runContext.context)
     checkNames(
@@ -95,6 +101,15 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
     const result = await this.at(context).call(call, { signal, isApproved: true })
     addEvents(context, this.name, result.events)
     return result
+  }
+
+  async #openAhead(runContext: RunContext<TContext>): Promise<void> {
+    const items = this.#inputs.get(runContext) ?? []
+    this.#inputs.delete(runContext)
+    if (items.length === 0) return
+    const inputs = items.flatMap((item) => getInput(item) ?? [])
+    const { events } = await this.at(runContext.context).openAhead(inputs)
+    addEvents(runContext.context, this.name, events)
   }
 
   #wrap(own: AnyTool): Tool<TContext> {
@@ -168,15 +183,19 @@ export function runOptions(
     // After a handoff, it is another agent.
     if (!(args.agent instanceof FoldedAgent)) return modelData
     const now = (args.agent as FoldedAgent<unknown, never>).at(args.context)
-    const prompt = now.getPrompt(modelData.input.flatMap(getResult))
+    const { messages: input, shown } = now.addAhead(modelData.input, {
+      getInput,
+      create: (content) => ({ role: 'user', content }),
+    })
+    const prompt = now.getPrompt([...input.flatMap(getResult), ...shown])
     const whole = now.getPrompt().text
     const { instructions = '' } = modelData
     const text = instructions.endsWith(whole)
       ? instructions.slice(0, instructions.length - whole.length) + prompt.text
       : instructions
     const tools = now.tools.map(({ name }) => name)
-    args.agent.watch.sent({ prompt, messages: modelData.input.length, tools })
-    return { ...modelData, instructions: text }
+    args.agent.watch.sent({ prompt, messages: input.length, tools })
+    return { ...modelData, input, instructions: text }
   }
   filter.preserveInputIdentity = own.callModelInputFilter?.preserveInputIdentity ?? true
   return {
@@ -189,6 +208,16 @@ export function runOptions(
       return (await agent.run(runContext.context, { id, name })).text
     },
   }
+}
+
+/** Returns the text of a message of the user. */
+function getInput({ role, content }: AgentInputItem): string | undefined {
+  if (role !== 'user') return undefined
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return (content as readonly unknown[])
+    .flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
+    .join('\n')
 }
 
 /** Returns the text of a result in the conversation. */

@@ -3,7 +3,7 @@ import { askSectionTool } from '../../../disclosure/ask-tool.ts'
 import { getOpenedText } from '../../../disclosure/engine.ts'
 import { NOT_RUN, applyOpening, chooseAnswer, isApplied } from '../../../disclosure/opening.ts'
 import { readRequest } from '../../../disclosure/strategy.ts'
-import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
+import { listOpenPaths, type RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../../session/session.ts'
 import { fail, type Opening, type ToolResult } from '../../../tools/result.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
@@ -226,7 +226,7 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
     return {
       keys: opening?.keys ?? request.keys,
       reason: opening?.reason ?? request.reason,
-      full: now.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
+      full: listOpenPaths(now),
       summarized: now.summarized,
       answer: getAnswer(result, context.canAddTools()),
     }

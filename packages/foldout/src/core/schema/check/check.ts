@@ -1,8 +1,11 @@
 import { MAX_CHECK_STEPS } from './limits.ts'
 import { SchemaDocument, type SchemaObject } from './document.ts'
-import { compileNode } from './node.ts'
+import { ARRAY_KEYWORDS, checkUnevaluatedItems } from './array-keywords.ts'
+import { LOGIC_KEYWORDS, REFERENCE_KEYWORDS } from './logic-keywords.ts'
+import { OBJECT_KEYWORDS, checkUnevaluatedProperties } from './object-keywords.ts'
+import { VALUE_KEYWORDS } from './value-keywords.ts'
 import { createQuickCheck } from './quick-check.ts'
-import { Place, Run, TooDeep, TooLong, type SchemaNode } from './run.ts'
+import { Place, Run, TooDeep, TooLong, type Check, type Keyword, type SchemaNode } from './run.ts'
 
 /** What is wrong at one place of a value. */
 export interface ValueIssue {
@@ -50,4 +53,26 @@ export function createWholeCheck(schema: unknown): ValueCheck {
       throw error
     }
   }
+}
+
+// This order matters: a wrong kind is reported first, and `unevaluated…` must come after all others.
+const KEYWORDS: readonly (readonly [string, Keyword])[] = [
+  ...REFERENCE_KEYWORDS,
+  ...VALUE_KEYWORDS,
+  ...ARRAY_KEYWORDS,
+  ...OBJECT_KEYWORDS,
+  ...LOGIC_KEYWORDS,
+  ['unevaluatedProperties', checkUnevaluatedProperties],
+  ['unevaluatedItems', checkUnevaluatedItems],
+]
+
+function compileNode(schema: SchemaObject, document: SchemaDocument): SchemaNode {
+  const isReplaced = document.isLegacy && typeof schema['$ref'] === 'string'
+  const checks: Check[] = []
+  for (const [keyword, make] of isReplaced ? REFERENCE_KEYWORDS : KEYWORDS) {
+    if (!Object.hasOwn(schema, keyword)) continue
+    const check = make(schema[keyword], schema, document)
+    if (check) checks.push(check)
+  }
+  return { base: document.getBase(schema), checks }
 }

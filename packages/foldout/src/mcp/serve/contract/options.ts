@@ -2,6 +2,7 @@ import type { Catalog } from '../../../catalog/contract.ts'
 import type { Exposure } from '../../../catalog/exposure.ts'
 import { checkNumber } from '../../../core/check-number.ts'
 import { FoldoutError } from '../../../core/errors.ts'
+import type { Skill } from '../../../sections/skills/skill.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Session } from '../../../session/session.ts'
 import type { AnySlice } from '../../../session/slice.ts'
@@ -39,6 +40,11 @@ export interface ServeMcpOptions {
   readonly instructions?: string | ((client: ServedClient) => string)
   /** A prompt whose sections are served along with the catalog: reading one returns its text and adds its tools. */
   readonly prompt?: Pick<BoundPrompt, 'prompt' | 'render'>
+  /**
+   * Skills that are served along with the catalog, by the extension of MCP for skills: from `readSkills`, or from the
+   * sections of a prompt with `skillsFromSections`. Clients check their files by digest.
+   */
+  readonly skills?: readonly Skill[]
   /** Returns everything that is served to a client besides tools: resources, prompts, completions, logs. */
   readonly features?: (client: ServedClient) => McpFeatures
   /**
@@ -123,16 +129,16 @@ export interface HttpSessionOptions {
 
 /** @throws FoldoutError if an option is invalid. */
 export function checkOptions(options: ServeMcpOptions): void {
-  const { name, version, pageSize, sessions, authorize, prompt, features, catalogFor } = options
+  const { name, version, pageSize, sessions, authorize, prompt, features, catalogFor, skills } = options
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients receive.')
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
     throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Set pageSize to a positive integer.`)
   checkNumbers(options)
-  if (prompt && features)
+  if ((prompt || skills) && features)
     throw new FoldoutError(
       'mcp-options',
-      'A server cannot have both a prompt and features, because both may have resources and prompts.',
+      `A server cannot have both ${prompt ? 'a prompt' : 'skills'} and features, because both may have resources.`,
     )
   if (prompt && catalogFor)
     throw new FoldoutError(

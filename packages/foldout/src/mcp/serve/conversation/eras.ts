@@ -104,6 +104,9 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/list',
   'resources/templates/list',
   'resources/read',
+  'resources/directory/read',
+  'skills/list',
+  'skills/get',
 ])
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const
 

@@ -1,5 +1,6 @@
 import { ignore } from '../../../core/promises.ts'
 import { PAGE_SIZE } from '../../limits.ts'
+import { getServedSkills } from '../../skills/served-skills.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
 import type { ClientChannel, FeatureNotification } from '../contract/features.ts'
 import type { ServeMcpOptions } from '../contract/options.ts'
@@ -11,9 +12,8 @@ import { answerCall, refuseDeep, type CallParts } from './call.ts'
 import { FeatureState, type SettingsOwner } from './feature-state.ts'
 import { createProgressReports } from './progress.ts'
 import type { Handler, ServedRequest } from './request.ts'
-import { createInvalid, UnknownMethod, UNKNOWN_CURSOR, NOT_FOUND, RequestError } from './request-error.ts'
-import { toVisibleText } from '../../../core/visible-text.ts'
-import type { SectionLibrary } from '../sections/sections.ts'
+import { createInvalid, UnknownMethod, UNKNOWN_CURSOR } from './request-error.ts'
+import { createResourceHandlers } from './resources.ts'
 
 export interface HandlerParts {
   readonly options: ServeMcpOptions
@@ -58,7 +58,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   const pageSize = options.pageSize ?? PAGE_SIZE
   const table = new Map<string, Handler>(
     Object.entries({
-      ...(library && createLibraryHandlers(library, pageSize)),
+      ...createResourceHandlers({ library, skills: options.skills && getServedSkills(options.skills) }, pageSize),
       'tools/list': createListHandler(view, pageSize, () => watch?.given()),
       'tools/call': (request) => answerCall(calls, request),
       ...own,
@@ -118,41 +118,5 @@ async function answerFeature(
     return result
   } finally {
     progress.end()
-  }
-}
-
-const SCHEME = 'section://'
-const MIME_TYPE = 'text/markdown'
-
-/** Answers requests for sections as resources, and for the whole as a prompt. */
-function createLibraryHandlers(library: SectionLibrary, pageSize: number): Readonly<Record<string, Handler>> {
-  const { name, title } = library
-  const description = 'The table of contents: open sections in full, folded ones as summaries.'
-  return {
-    'resources/list'({ params: { cursor } }) {
-      const page = formatPage(library.list(), cursor, { size: pageSize, getName: ({ path }) => path })
-      if (!page) throw createInvalid(UNKNOWN_CURSOR)
-      const { items, ...next } = page
-      const resources = items.map(({ path, title, summary }) => ({
-        uri: `${SCHEME}${path}`,
-        name: path,
-        title: toVisibleText(title),
-        ...(summary ? { description: toVisibleText(summary) } : {}),
-        mimeType: MIME_TYPE,
-      }))
-      return { resources, ...next }
-    },
-    'resources/templates/list': () => ({ resourceTemplates: [] }),
-    'resources/read'({ params: { uri } }) {
-      if (typeof uri !== 'string') throw createInvalid("'uri' must say which resource to read.")
-      const text = uri.startsWith(SCHEME) ? library.read(uri.slice(SCHEME.length)) : undefined
-      if (text === undefined) throw new RequestError(NOT_FOUND, `Resource not found: ${uri}`, { uri })
-      return { contents: [{ uri, mimeType: MIME_TYPE, text: toVisibleText(text) }] }
-    },
-    'prompts/list': () => ({ prompts: [{ name, title, description }] }),
-    'prompts/get'({ params }) {
-      if (params['name'] !== name) throw createInvalid(`The only prompt here is '${name}'.`)
-      return { messages: [{ role: 'user', content: { type: 'text', text: toVisibleText(library.text()) } }] }
-    },
   }
 }

@@ -107,7 +107,8 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
     },
     listed: () => inner.listed(),
     async call(name, args, context) {
-      if (name === READ_SECTION) return readSection(source, scope, shown, args)
+      if (name === READ_SECTION)
+        return readSection({ source, scope, shown, signal: context.signal ?? new AbortController().signal }, args)
       const call = findSectionCall(source, name, args)
       if (call) return run(call, context)
       if (name !== USE_TOOL || !isRunnerOurs()) return inner.call(name, args, context)
@@ -200,29 +201,27 @@ function toFailure(name: string, error: unknown): CallResult {
   return createErrorResult(toVisibleText(describeThrown(name, error)))
 }
 
+interface ReadParts {
+  readonly source: SectionSource
+  readonly scope: SectionScope
+  readonly shown: ShownTools
+  readonly signal: AbortSignal
+}
+
 /** Answers a call of `read_section`. */
-async function readSection(
-  source: SectionSource,
-  scope: SectionScope,
-  shown: ShownTools,
-  args: unknown,
-): Promise<CallResult> {
+async function readSection(parts: ReadParts, args: unknown): Promise<CallResult> {
   try {
-    return await answerRequest(source, scope, shown, args)
+    return await answerRequest(parts, args)
   } catch (error) {
     return toFailure(READ_SECTION, error)
   }
 }
 
-async function answerRequest(
-  source: SectionSource,
-  scope: SectionScope,
-  shown: ShownTools,
-  args: unknown,
-): Promise<CallResult> {
+async function answerRequest({ source, scope, shown, signal }: ReadParts, args: unknown): Promise<CallResult> {
   const given = readArguments(args)
   if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
-  const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)
+  const getNow = (): DisclosureView => source.view(shown.keepsState ? scope.session : scope.asAtFirst)
+  const view = getNow()
   const canFind = isSearchable(view)
   const { section_key: asked = '', query = '', ...others } = given.args
   const [unknown] = Object.keys({ ...others, ...(canFind || query === '' ? {} : { query }) })
@@ -233,11 +232,13 @@ async function answerRequest(
   if (typeof asked !== 'string') return createErrorResult("'section_key' must be a string, such as 'parent.child'.")
   if (asked === '' && query === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
   if (typeof query !== 'string') return createErrorResult("'query' must be a string, in a few words.")
-  const found = asked === '' ? await findSections(view, { query, tool: READ_SECTION }) : findByKey(view, asked)
+  const found = asked === '' ? await findSections(view, { query, tool: READ_SECTION }) : await findByKey(view, asked)
   if ('answer' in found) return toCallResult({ ...found.answer, message: toVisibleText(found.answer.message) })
   const [key = asked] = found.plan.keys
-  const { text, paths } = toContent(view, key, found.plan)
-  const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
+  const isLoaded = await view.load([key, ...[...found.plan.pathsByKey.values()].flat()], { ...scope, signal })
+  const now = isLoaded ? getNow() : view
+  const { text, paths } = toContent(now, key, found.plan)
+  const tools = source.toolsIn(now.opened(paths), paths[0] ?? key)
   if (shown.keepsState) {
     applyOpening(scope.session, { paths })
     shown.refresh()
@@ -245,9 +246,10 @@ async function answerRequest(
   return createTextResult(toVisibleText([text, ...formatToolLines(tools, shown.keepsState)].join('\n\n')))
 }
 
-function findByKey(view: DisclosureView, asked: string): FoundSections {
+async function findByKey(view: DisclosureView, asked: string): Promise<FoundSections> {
   const resolved = resolveKeys(view, [asked], { takesFull: true })
-  return 'fault' in resolved ? { answer: resolved.fault } : { plan: planOpening(view, resolved.keys, '') }
+  if ('fault' in resolved) return { answer: (await view.readFile(asked)) ?? resolved.fault }
+  return { plan: planOpening(view, resolved.keys, '') }
 }
 
 /**

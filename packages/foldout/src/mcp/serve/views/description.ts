@@ -1,4 +1,5 @@
 import { LIST_TTL_MS } from '../../limits.ts'
+import { SKILLS } from '../../skills/wire.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
 import type { ServeMcpOptions } from '../contract/options.ts'
 import type { ClientView } from './views.ts'
@@ -15,13 +16,14 @@ export interface ServerDescription {
 }
 
 export function describeServer(
-  { name, version, title, cache, everything, catalogFor }: ServeMcpOptions,
+  { name, version, title, cache, everything, catalogFor, skills }: ServeMcpOptions,
   { features, library, instructions, client }: ClientView,
 ): ServerDescription {
   const isPersonal = typeof everything === 'function' || catalogFor !== undefined
   const capabilities: Record<string, object> = {
     ...features?.capabilities,
     ...(library ? { resources: {}, prompts: {} } : {}),
+    ...(skills ? { resources: {}, extensions: { [SKILLS]: { directoryRead: true } } } : {}),
     tools: { listChanged: true },
   }
   // An extension since then, which is declared elsewhere.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { runAgent } from '../agent/loop/run-agent.ts'
-import type { FoldoutError } from '../core/errors.ts'
-import { definePrompt } from '../prompt/prompt.ts'
-import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
-import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
+import { runAgent } from '../../agent/loop/run-agent.ts'
+import type { FoldoutError } from '../../core/errors.ts'
+import { definePrompt } from '../../prompt/prompt.ts'
+import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 import { skillSections } from './skill-sections.ts'
-import { readSkill } from './skills/read-skill.ts'
-import { startCpuClock } from '../core/cpu.fixtures.ts'
+import { readSkill } from './read-skill.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 const SKILL = `---
 name: pdf-forms
@@ -37,30 +37,34 @@ describe('skills', () => {
     const { text } = (await getPrompt()).render()
     expect(text).toBe(
       [
-        '## 1 pdf-forms',
-        '',
-        'Fill in PDF forms for ${price} each. Use when a user has a form.',
+        '- pdf-forms: Fill in PDF forms for ${price} each. Use when a user has a form.',
         '',
         '---',
-        '[This section is summarized. To view full content, call `read_section` with key "pdf-forms".]',
+        '[These sections are summarized. Call `read_section` with a key to view the full content.]',
       ].join('\n'),
     )
   })
 
-  it('R50 show their text and their files, folded, once they are open', async () => {
+  it('R74 show their text once they are open, and their files by the paths that the text says', async () => {
     const adapter = scriptedAdapter([
       calls('read_section', { section_key: 'pdf-forms' }),
-      calls('read_section', { section_key: 'pdf-forms.fill-py' }),
-      calls('read_section', { section_key: 'pdf-forms.references-fields-md' }),
+      calls('read_section', { section_key: 'fill.py' }),
+      calls('read_section', { section_key: './references/fields.md' }),
+      calls('read_section', { section_key: 'pdf-forms/references/fields.md' }),
+      calls('read_section', { section_key: '../secret.md' }),
       says('Done.'),
     ])
     const { messages } = await runAgent(await getPrompt(), { adapter, input: 'Go.' })
-    const [skill, script, fields] = messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
-    expect(skill).toContain('Run `fill.py` with ${FORM}. See references/fields.md.')
-    expect(skill).toContain('## fill.py\n\nThe file fill.py, 1 KB.')
-    expect(skill).toContain('call `read_section` with key "pdf-forms.references-fields-md"')
-    expect(script).toBe('# fill.py\n\n````py\nprint("```")\n````')
-    expect(fields).toBe('# references/fields.md\n\nFields are named `a.b`.')
+    const [skill, script, ...others] = messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
+    expect(skill).toBe(
+      '# pdf-forms\n\n# PDF forms\n\nRun `fill.py` with ${FORM}. See references/fields.md.\n\n---\nFiles of this skill, which are read by their paths, as sections are by their keys: pdf-forms/fill.py (1 KB), pdf-forms/references/fields.md (1 KB).',
+    )
+    expect(script).toBe('print("```")')
+    expect(others).toEqual([
+      'Fields are named `a.b`.',
+      'Fields are named `a.b`.',
+      "Section '../secret.md' does not exist in this prompt.",
+    ])
   })
 
   it('R50 have no characters that a reviewer cannot see', async () => {
@@ -72,16 +76,16 @@ describe('skills', () => {
     expect(skill).toMatchObject({ name: 'a', description: 'Do it.', body: 'Ask first.\n\tThen go.' })
   })
 
-  it('R50 name a binary or long file without showing it', async () => {
-    const bound = await getPrompt({
-      'skills/pdf-forms/logo.png': 'a\u0000b',
-      'skills/pdf-forms/big.csv': 'x'.repeat(300_000),
+  it('R74 name a binary or long file without showing it', async () => {
+    const { view } = (
+      await getPrompt({ 'skills/pdf-forms/logo.png': 'a\u0000b', 'skills/pdf-forms/big.csv': 'x'.repeat(300_000) })
+    ).render()
+    expect(await view.readFile('pdf-forms/logo.png')).toMatchObject({
+      message: 'The file pdf-forms/logo.png is not text, or too long to show (1 KB).',
     })
-    const { text } = bound.render({
-      visibility: { 'pdf-forms': 'full', 'pdf-forms.logo-png': 'full', 'pdf-forms.big-csv': 'full' },
+    expect(await view.readFile('pdf-forms/big.csv')).toMatchObject({
+      message: 'The file pdf-forms/big.csv is too long to show (293 KB); at most 200 KB are shown.',
     })
-    expect(text).toContain('logo.png\n\nThis file is not text, or is too long to show (1 KB).')
-    expect(text).toContain('big.csv\n\nThis file is not text, or is too long to show (293 KB).')
   })
 
   it.each([
@@ -97,12 +101,6 @@ describe('skills', () => {
     const sections = await skillSections(filesystem, { folder: 'skills', onBroken: (error) => broken.push(error) })
     expect(sections.map(({ key }) => key)).toEqual(['pdf-forms'])
     expect(broken.map(({ message }) => message)).toEqual([expect.stringContaining(fault)])
-  })
-
-  it('R50 distinguish files whose names result in the same key', async () => {
-    const bound = await getPrompt({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
-    const { nodes } = bound.render({ visibility: { 'pdf-forms': 'full' } })
-    expect(nodes.map(({ path }) => path)).toContain('pdf-forms.a-b-2')
   })
 
   it('R50 show their description when they are open and have no text', async () => {
@@ -150,8 +148,9 @@ describe('skills', () => {
     expect(text).not.toContain('\n## 9 Forged')
   })
 
-  it('R50 may have nested folders of any depth', async () => {
-    const bound = await getPrompt({ [`skills/pdf-forms/${'d/'.repeat(400)}deep.txt`]: 'x' })
-    expect(bound.render({ visibility: { 'pdf-forms': 'full' } }).nodes.length).toBeGreaterThan(3)
+  it('R74 may have nested folders of any depth', async () => {
+    const path = `${'d/'.repeat(400)}deep.txt`
+    const { view } = (await getPrompt({ [`skills/pdf-forms/${path}`]: 'x' })).render()
+    expect(await view.readFile(`pdf-forms/${path}`)).toMatchObject({ message: 'x' })
   })
 })

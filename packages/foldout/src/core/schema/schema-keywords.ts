@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isPlainObject } from '../json/json.ts'
 
 const TYPES: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
