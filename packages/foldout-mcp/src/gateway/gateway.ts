@@ -146,8 +146,7 @@ class RunningGateway implements Gateway {
   }
 
   get ownTools(): readonly ListedTool[] {
-    if (this.#foldLimits.getLeast() === Infinity) return []
-    return [LISTING]
+    return this.#foldLimits.getLeast() === Infinity ? [] : [LISTING]
   }
 
   get ownInstructions(): string {
@@ -186,10 +185,8 @@ class RunningGateway implements Gateway {
       ...options,
       publicUrl,
       isProtected: tokens !== undefined && tokens.length > 0,
-      find: (preset) => {
-        if (preset === '' || this.#requireConfig().presets.has(preset)) return this.#views.find(preset)
-        return undefined
-      },
+      find: (preset) =>
+        preset === '' || this.#requireConfig().presets.has(preset) ? this.#views.find(preset) : undefined,
     })
     void this.#join(publicUrl ?? listening.url)
     return this.#keep(listening)

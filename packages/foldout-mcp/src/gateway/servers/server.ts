@@ -294,8 +294,10 @@ export class GatewayServer implements CalledServer {
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
         }
         // What a server tells one user is not for the others.
-        if (method !== 'notifications/elicitation/complete')
-          return forwarded ? undefined : onNotification(this, method, params)
+        if (method !== 'notifications/elicitation/complete') {
+          if (forwarded) return undefined
+          return onNotification(this, method, params)
+        }
         const client = upstream.findPage(params['elicitationId'])
         if (client !== undefined) onNotification(this, method, params, client)
       },

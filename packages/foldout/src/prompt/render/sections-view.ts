@@ -266,7 +266,10 @@ export class SectionsView implements DisclosureView {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return undefined
     const shown = this.frame.at(slot.index)
-    if (shown !== ABSENT) return shown === OPEN ? 'full' : 'folded'
+    if (shown !== ABSENT) {
+      if (shown === OPEN) return 'full'
+      return 'folded'
+    }
     if (this.#isInFold(slot)) return 'folded'
     return undefined
   }

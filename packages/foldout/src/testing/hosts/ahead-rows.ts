@@ -38,7 +38,7 @@ export function describeAhead({ stage, call, getLists, isSkipped }: Kit): void {
     expect(on.requests.at(-1)?.system).toBe(on.requests[0]?.system)
     expect(on.requests.at(-1)?.tools).toEqual(on.requests[0]?.tools)
     expect(countTexts(on.requests.at(-1))).toBe(1)
-    const opened = on.events.filter((event) => event.type === 'sections/opened')
+    const opened = on.events.flatMap((event) => (event.type === 'sections/opened' ? [event] : []))
     expect(opened.map(({ keys, place }) => [keys, place])).toEqual([
       [['refunds'], 'system'],
       [[], 'message'],
@@ -46,10 +46,7 @@ export function describeAhead({ stage, call, getLists, isSkipped }: Kit): void {
   })
 
   it('R84 in a conversation that goes on, it is behind the message, and what came before keeps its bytes', async () => {
-    const open = (input: string): readonly string[] => {
-      if (input.includes('Money')) return ['refunds']
-      return []
-    }
+    const open = (input: string): readonly string[] => (input.includes('Money') ? ['refunds'] : [])
     const on = stage([done, says(call('refund')), done, done], { options: { open } })
     const agent = await on.create()
     for (const input of ['Hello.', 'Money back.', 'Thank you.']) await agent.send(input)
@@ -72,8 +69,7 @@ export function describeAhead({ stage, call, getLists, isSkipped }: Kit): void {
       const open = (): readonly string[] => {
         calls += 1
         if (calls > 2) throw new Error('No search.')
-        if (calls === 2) return ['refunds']
-        return []
+        return calls === 2 ? ['refunds'] : []
       }
       const on = stage([done, done, says(call('refund'))], { options: { open } })
       const agent = await on.create()
@@ -90,10 +86,7 @@ export function describeAhead({ stage, call, getLists, isSkipped }: Kit): void {
   it.skipIf(isSkipped('summarizing'))(
     'R84 a summary of the conversation takes nothing away that was opened ahead',
     async () => {
-      const open = (input: string): readonly string[] => {
-        if (input === 'Two.') return ['refunds']
-        return []
-      }
+      const open = (input: string): readonly string[] => (input === 'Two.' ? ['refunds'] : [])
       const on = stage([done, done, says(call('refund'))], { options: { open } })
       const agent = await on.create()
       await agent.send('One.')

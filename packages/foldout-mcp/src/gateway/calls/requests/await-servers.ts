@@ -16,7 +16,10 @@ export const awaitServers: RequestStage = async (request, next) => {
   const hasNothing = hasFoundNothing(result)
   const missing = getMissingTool(result)
   const held = missing && servers.findHeld(missing.name, request.context.client)
-  if (held !== undefined) return missing?.isPart ? addNotes(result, [formatHeld(held)]) : createHeldResult(held)
+  if (held !== undefined) {
+    if (missing?.isPart) return addNotes(result, [formatHeld(held)])
+    return createHeldResult(held)
+  }
   const starting = isAwaited ? servers.listStarting() : []
   const failed = hasNothing ? servers.listFailed(request.context.client) : []
   const query = readSearch(request)

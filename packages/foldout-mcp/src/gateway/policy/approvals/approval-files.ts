@@ -58,8 +58,7 @@ export function createApprovalFiles(folder: string, now: () => number = Date.now
         const isWaiting = WAITING.test(name)
         if (!isWaiting && !APPROVAL_ID.test(name.replace(/\.(?:approved|denied)$/, ''))) return undefined
         const call = await read(join(folder, name))
-        if (isWaiting) return call
-        return undefined
+        return isWaiting ? call : undefined
       }),
     )
     return calls.filter((call) => call !== undefined).sort((one, other) => one.expiresAt - other.expiresAt)
@@ -145,8 +144,7 @@ function createRounds(now: () => number): Pick<ApprovalStore, 'beginRound' | 'ta
     async takeRound(state) {
       const found = rounds.get(state)
       rounds.delete(state)
-      if (found && found.expiresAt > now()) return found.round
-      return undefined
+      return found && found.expiresAt > now() ? found.round : undefined
     },
   }
 }

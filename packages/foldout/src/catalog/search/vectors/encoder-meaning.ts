@@ -77,8 +77,7 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
   return {
     get reason() {
       if (health.problem) return health.problem.message
-      if (tools.missing > 0) return `${tools.missing} of ${tools.size} tools have no vector yet.`
-      return undefined
+      return tools.missing > 0 ? `${tools.missing} of ${tools.size} tools have no vector yet.` : undefined
     },
     get isUsable() {
       return !health.problem && tools.missing < tools.size
@@ -307,10 +306,7 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
       if (!block) return estimate
       const { has } = block
       const cosineAt = yield* block.allCosinesWith(vector)
-      return (slot) => {
-        if (has(slot)) return cosineAt(slot)
-        return estimate(slot)
-      }
+      return (slot) => (has(slot) ? cosineAt(slot) : estimate(slot))
     },
   }
 }

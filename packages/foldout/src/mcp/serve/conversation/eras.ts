@@ -75,7 +75,10 @@ const FIELDS: readonly {
 
 function findEnvelopeFaults(meta: JsonObject): readonly EnvelopeFault[] {
   return FIELDS.flatMap(({ key, isRequired, type, is }) => {
-    if (!(key in meta)) return isRequired ? [{ key, problem: 'missing' }] : []
+    if (!(key in meta)) {
+      if (isRequired) return [{ key, problem: 'missing' }]
+      return []
+    }
     if (is(meta[key])) return []
     return [{ key, problem: `must be ${type}` }]
   })

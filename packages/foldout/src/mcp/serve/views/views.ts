@@ -65,10 +65,8 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   const principals = createRecent<ClientView>(options.sessions?.max ?? MAX_SESSIONS, options.sessions?.idleMs)
 
   const numberCatalog = createNumbers()
-  const wantsEverything = (client: ServedClient): boolean => {
-    if (typeof everything === 'function') return everything(client)
-    return everything
-  }
+  const wantsEverything = (client: ServedClient): boolean =>
+    typeof everything === 'function' ? everything(client) : everything
   const getCatalog = (client: ServedClient): Catalog => options.catalogFor?.(client) ?? catalog
   const makeSession = (client: ServedClient, kept?: KeptClient): Session =>
     options.session?.(client) ?? kept?.session ?? createSession()
@@ -82,7 +80,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   ): ClientView {
     const exposure = isEverything ? all() : expose
     const takesListChanges = client.era === 'legacy'
-    const inner = exposure.expose(seen, { id: client.id, takesListChanges, ...(memory && { memory }) })
+    const inner = exposure.expose(seen, { id: client.id, takesListChanges, ...(memory ? { memory } : {}) })
     const served = sections?.forClient(inner, { client, session, isEverything, catalog })
     const exposed = served?.exposed ?? inner
     const parts = { client, exposed, library: served?.library, features: options.features?.(asking) }
@@ -122,8 +120,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
         return chooseList(principals.get(`${numberCatalog(seen)} ${isEverything} ${principal}`, make), seen, client)
       }
       const list = chooseList(modernList(isEverything, seen, client), seen, client)
-      if (sharing === 'shared') return list
-      return withOwnSession(list, client, () => makeSession(client))
+      return sharing === 'shared' ? list : withOwnSession(list, client, () => makeSession(client))
     },
     watchModern(listener) {
       for (const isEverything of typeof everything === 'function' ? [false, true] : [everything])
@@ -140,8 +137,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
 const appViews = new WeakMap<ClientView, ClientView>()
 
 function chooseList(base: ClientView, catalog: Catalog, { capabilities }: ServedClient): ClientView {
-  if (takesApps(capabilities)) return getApps(base, catalog)
-  return base
+  return takesApps(capabilities) ? getApps(base, catalog) : base
 }
 
 /** Returns the same view, with a list for a client that shows the pages of tools. */
