@@ -26,7 +26,7 @@ interface CatalogAgent {
   readonly runs: readonly SimulatedRun[]
 }
 
-interface Task {
+export interface Task {
   readonly query: string
   readonly wanted: CatalogEntry
 }
@@ -72,22 +72,29 @@ function getPrompt(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
 }
 
 /** Requests that people wrote for a real server, among the tools of many others; invented requests if that data is missing. */
-function getTasks(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
+export function getTasks(size = TOOLS): {
+  readonly catalog: Catalog
+  readonly tools: readonly CatalogEntry[]
+  readonly tasks: readonly Task[]
+} {
   const { tools } = sampleTools()
   const folder = join(DATA_FOLDER, 'azure-mcp')
   if (!existsSync(folder)) {
-    const catalog = createCatalog(spread(tools, TOOLS))
+    const catalog = createCatalog(spread(tools, size))
     return {
       catalog,
+      tools: catalog.tools,
       tasks: spread(catalog.tools, TASKS).map((wanted) => ({ query: wanted.shortDescription, wanted })),
     }
   }
   const azure = loadSet('azure-mcp', join(folder, 'tools.jsonl'), join(folder, 'queries.jsonl'))
-  const own = azure.tools.map((tool) => ({ ...tool, source: 'azure' }))
-  const catalog = createCatalog([...own, ...spread(tools, TOOLS - own.length)])
-  const tasks = spread(azure.queries, TASKS).map(({ query, relevant }) => ({
+  const own = spread(azure.tools, Math.min(azure.tools.length, size / 2)).map((tool) => ({ ...tool, source: 'azure' }))
+  const names = new Set(own.map(({ name }) => name))
+  const catalog = createCatalog([...own, ...spread(tools, Math.max(0, size - own.length))])
+  const queries = azure.queries.filter(({ relevant: [name = ''] }) => names.has(name))
+  const tasks = spread(queries, TASKS).map(({ query, relevant }) => ({
     query,
     wanted: catalog.tools.find(({ qualified }) => qualified === `azure/${relevant[0]!}`)!,
   }))
-  return { catalog, tasks }
+  return { catalog, tools: catalog.tools, tasks }
 }

@@ -20,6 +20,8 @@ import { handbook, handbookRuns } from './handbook.ts'
 import { CATALOG_AGENT, catalogRuns } from './catalog-cost.ts'
 import { computeChatCosts } from './chat/chat.ts'
 import { computeDelegated } from './ways/delegated.ts'
+import { computeNative } from './ways/native.ts'
+import { computeThrough } from './ways/through.ts'
 import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
 
 interface Agent {
@@ -120,7 +122,11 @@ export const costBench: Bench = {
     const catalog = await costsOfCatalog(counter)
     const chat = await computeChatCosts(counter)
     progress('delegated sections ...')
-    const ways = [catalog, chat, await computeDelegated(counter)]
+    const delegated = await computeDelegated(counter)
+    progress('tools through one constant tool ...')
+    const through = await computeThrough(counter)
+    progress('native() and hybrid() ...')
+    const ways = [catalog, chat, delegated, through, await computeNative(counter)]
     return {
       rows: [...rows, ...ways.flatMap((way) => way.rows)],
       goals: [...goals, ...ways.flatMap((way) => way.goals)],

@@ -150,6 +150,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     '.': ['protocol', 'http'],
     runs: ['.', 'protocol', 'http'],
     clients: ['protocol', 'runs'],
+    compare: ['.', 'protocol', 'runs'],
     prompt: ['.', 'protocol'],
     catalog: ['.', 'protocol'],
     advice: ['.', 'protocol', 'runs', 'clients'],

@@ -27,6 +27,14 @@ describe('examples', () => {
     expect(output.length).toBeGreaterThan(100)
   })
 
+  it('R80 the retail desk is compared on recorded replies, which it says, and their flaw is found', () => {
+    const { status, output } = run('examples/retail/run.ts')
+    expect({ status, output }).toMatchObject({ status: 0 })
+    expect(output).toMatch(/^RECORDED REPLIES, not a model/m)
+    expect(output).toMatch(/^full +100\.0 %.*base/m)
+    expect(output).toMatch(/^folded missed exchange in 4 of 13 runs that needed it; 4 of these failed/m)
+  })
+
   it.each(HOSTS)('R73 the loop of %s runs offline and finds what it expects', { timeout: 300_000 }, (host) => {
     const { status, output } = run('examples/hosts/run.ts', host)
     // The output tells what went wrong.

@@ -3,11 +3,11 @@ import { createMemoryStore, openSession, runAgent, type TokenCounter } from 'fol
 import type { ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
 import { startMockProvider } from '../../test/providers/mock.ts'
 import { goal, progress, type Goal, type Row } from '../report.ts'
-import { measureHits, READ_RATE, type Hit } from './caches.ts'
+import { measureHits, READ_RATE, type Hit, type Piece } from './caches.ts'
 import { CHAT_PROVIDERS, type ChatProvider } from './providers.ts'
 import { CHAT, chatPrompt, type ChatStep } from './script.ts'
 
-const CHAT_AGENT = `chat of ${CHAT.length} turns`
+export const CHAT_AGENT = `chat of ${CHAT.length} turns`
 const LEAST_HIT = 0.95
 
 /** The totals of a whole conversation. */
@@ -80,8 +80,17 @@ interface HoldOptions {
   readonly counter: TokenCounter
 }
 
-/** Holds the conversation over HTTP. To the session, every turn is in a new process. */
-async function hold(provider: ChatProvider, { isFolded, counter }: HoldOptions): Promise<Conversation> {
+async function hold(provider: ChatProvider, options: HoldOptions): Promise<Conversation> {
+  const hits = measureHits(await recordChat(provider, options), provider.cache, options.counter)
+  const first = CHAT[0]?.steps.flatMap((step) => toModelSteps(step, options.isFolded)).length ?? 0
+  return summarize(hits, first, provider.cache.writeRate)
+}
+
+/** Holds the conversation over HTTP, and returns its requests. To the session, every turn is in a new process. */
+export async function recordChat(
+  provider: ChatProvider,
+  { isFolded, counter }: HoldOptions,
+): Promise<readonly (readonly Piece[])[]> {
   const turns = CHAT.map(({ steps }) => steps.flatMap((step) => toModelSteps(step, isFolded)))
   const mock = await startMockProvider([...provider.refusals, ...turns.flat()])
   const store = createMemoryStore()
@@ -100,9 +109,7 @@ async function hold(provider: ChatProvider, { isFolded, counter }: HoldOptions):
   }
   const bodies = mock.requests.slice(provider.refusals.length).map(({ body }) => body)
   assert.equal(bodies.length, turns.flat().length, `${provider.name} was sent more requests than the model answered.`)
-  const requests = toCountable(bodies).map((body) => provider.readPieces(body, counter))
-  const hits = measureHits(requests, provider.cache, counter)
-  return summarize(hits, turns[0]?.length ?? 0, provider.cache.writeRate)
+  return toCountable(bodies).map((body) => provider.readPieces(body, counter))
 }
 
 type Body = Readonly<Record<string, unknown>>

@@ -30,6 +30,52 @@ function toMock(url: string): typeof fetch {
   }
 }
 
+const OPENAI_CHAT: ChatProvider = {
+  name: 'OpenAI Chat Completions',
+  isNative: false,
+  cache: OPENAI_CACHE,
+  refusals: [],
+  createAdapter: (url) => openai({ ...OPENAI_CHAT_OPTIONS, fetch: toMock(url), toolAdditions: 'plain' }),
+  readPieces: ({ response_format: format, tools, messages }, counter) =>
+    toPieces([format, ...toList(tools), ...toList(messages)], counter),
+}
+
+const OPENAI_CHAT_OPTIONS = {
+  model: 'gpt-4.1',
+  apiKey,
+  baseURL: 'https://api.openai.com/v1',
+  interface: 'chat',
+} as const
+
+const ANTHROPIC_PLAIN: ChatProvider = {
+  name: 'Anthropic, end of the list',
+  isNative: false,
+  cache: ANTHROPIC_CACHE,
+  refusals: [],
+  createAdapter: (url) => anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
+  readPieces: readMessagesBody,
+}
+
+/** Providers whose list grows, and the same with one constant tool. */
+export const GROWING_PROVIDERS: readonly { readonly growing: ChatProvider; readonly through: ChatProvider }[] = [
+  {
+    growing: OPENAI_CHAT,
+    through: {
+      ...OPENAI_CHAT,
+      name: `${OPENAI_CHAT.name}, through call_tool`,
+      createAdapter: (url) => openai({ ...OPENAI_CHAT_OPTIONS, fetch: toMock(url), toolAdditions: 'through' }),
+    },
+  },
+  {
+    growing: ANTHROPIC_PLAIN,
+    through: {
+      ...ANTHROPIC_PLAIN,
+      name: 'Anthropic, through call_tool',
+      createAdapter: (url) => anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'through' }),
+    },
+  },
+]
+
 export const CHAT_PROVIDERS: readonly ChatProvider[] = [
   {
     name: 'OpenAI Responses, in place',
@@ -57,30 +103,8 @@ export const CHAT_PROVIDERS: readonly ChatProvider[] = [
     createAdapter: (url) => anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'native' }),
     readPieces: readMessagesBody,
   },
-  {
-    name: 'OpenAI Chat Completions',
-    isNative: false,
-    cache: OPENAI_CACHE,
-    refusals: [],
-    createAdapter: (url) =>
-      openai({
-        model: 'gpt-4.1',
-        apiKey,
-        baseURL: 'https://api.openai.com/v1',
-        interface: 'chat',
-        fetch: toMock(url),
-      }),
-    readPieces: ({ response_format: format, tools, messages }, counter) =>
-      toPieces([format, ...toList(tools), ...toList(messages)], counter),
-  },
-  {
-    name: 'Anthropic, end of the list',
-    isNative: false,
-    cache: ANTHROPIC_CACHE,
-    refusals: [],
-    createAdapter: (url) => anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
-    readPieces: readMessagesBody,
-  },
+  OPENAI_CHAT,
+  ANTHROPIC_PLAIN,
 ]
 
 interface Block {

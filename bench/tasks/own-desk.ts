@@ -62,7 +62,7 @@ const ASKED: readonly (readonly [said: string, tools: readonly string[]])[] = [
 ]
 
 const TOWNS =
-  'Ashford Birkdale Corby Dunmore Eastleigh Fairmont Glenrock Harwich Ilford Jarrow Kelso Ludlow Marlow Norwood Oakham Penrith Quorn Ripley Selby Tarbert Ulverston Verwood'
+  'Ashford Birkdale Corby Dunmore Eastleigh Fairmont Glenrock Harwich Ilford Jarrow Kelso Ludlow Marlow Norwood Oakham Penrith Quorn Ripley Selby Tarbert Ulverston Verwood Wexcombe Yarrow Alston Bexley Colne Dorking Epsom Frome Girvan Hexham Ilkley Kendal Leek Morpeth Nairn Olney'
 
 /** The branches, each with its hours, rooms and peculiarities, as such policies list them. */
 const BRANCHES = TOWNS.split(' ').map((town, at) => {
@@ -72,7 +72,7 @@ const BRANCHES = TOWNS.split(' ').map((town, at) => {
   return `### ${town}\n\nOpen from ${opens} to ${closes} on weekdays${at % 2 === 0 ? `, and from 10 to ${13 + (at % 4)} on Saturdays` : ', closed on weekends'}. ${rooms} study rooms for up to ${2 + (at % 5)} people, booked at the desk of the branch; the keys are returned half an hour before closing. Films and games are lent ${at % 3 === 0 ? 'only at the main desk' : 'at the machine in the hall'}. Returns go into the box at the ${at % 2 === 0 ? 'main' : 'side'} entrance at any hour, and count as returned on the next working day. Reservations wait on shelf ${at + 1}. The van of the other libraries comes on ${['Mondays', 'Tuesdays', 'Thursdays', 'Fridays'][at % 4]}, so orders placed after noon on the day before leave a week later. The branch answers calls between ${opens + 1} and ${closes - 1}, and letters within ${2 + (at % 3)} working days.`
 })
 
-/** A desk of the project's own, beside those of the public task sets. */
+/** A desk of the project's own, about as long as the longest policy of the public task sets. */
 export const ownDesk: PolicyDomain = {
   policy: [
     `# Library desk\n\nYou answer the readers of a public library.\n\n${RULES.map(([title, text]) => `## ${title}\n\n${text}`).join('\n\n')}\n\n## Branches\n\n${BRANCHES.join('\n\n')}`,

@@ -300,7 +300,7 @@ async function findTop(domain: Domain): Promise<number> {
 }
 
 /** What these search for; higher is better, and there is no goal but not to get worse. */
-const TOP: Readonly<Record<string, number>> = { retail: 0.74, airline: 0.5, 'three desks': 0.97 }
+const TOP: Readonly<Record<string, number>> = { retail: 0.73, airline: 0.5, 'three desks': 0.97 }
 
 function toTopGoals(name: string, top: number): readonly Goal[] {
   const least = TOP[name]

@@ -14,6 +14,9 @@ export const PRICES: readonly Price[] = [
   { name: 'r .1, w 1', minimum: 1024, read: 0.1, write: 1 },
 ]
 
+/** The price of a token that a model writes, as a multiple of the price of input. */
+export const OUTPUT_RATE = 5
+
 /** What a request sends, in the order in which providers read it. */
 export type Pieces = readonly { readonly text: string; readonly tokens: number }[]
 

@@ -104,6 +104,6 @@ describe('the site', () => {
     expect(formatOverview(pages)).toMatch(/^- \[Prompts\]\(guide\/prompts\.md\): A prompt is a tree of sections\.$/m)
     const full = formatFullText(pages)
     expect(full).toContain('\n# Errors\n')
-    expect(full).not.toContain('<!--')
+    expect(full).not.toMatch(/^<!--/m)
   })
 })

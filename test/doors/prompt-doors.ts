@@ -9,7 +9,8 @@ import {
   type ProviderAdapter,
 } from 'foldout'
 import { NO_USAGE } from 'foldout/adapter'
-import { readSkill } from 'foldout/skills'
+import { skillsFromMcp, type McpSession } from 'foldout/mcp'
+import { checkSkillsLock, markdownSections, readSkill } from 'foldout/skills'
 import { jsonDoor, textDoor, type AnyDoor } from './door.ts'
 
 const bound = definePrompt({
@@ -42,6 +43,22 @@ const seeing: ProviderAdapter = {
 }
 const say = (input: unknown): unknown =>
   runAgent(bound.bind({ x: '1' }), { adapter: seeing, input: input as AgentInput })
+
+/** A server that answers every request alike. */
+function skillServer(result: Readonly<Record<string, unknown>>): McpSession {
+  const capabilities = { extensions: { 'io.modelcontextprotocol/skills': {} } }
+  return {
+    era: 'modern',
+    server: { info: { name: 'doors' }, capabilities, instructions: undefined, protocolVersion: '2026-07-28' },
+    isConnected: true,
+    closed: new Promise(() => undefined),
+    request: async () => result,
+    notify: async () => undefined,
+    listen: async () => Promise.reject(new Error('Not here.')),
+    onNotification: () => () => undefined,
+    close: async () => undefined,
+  }
+}
 
 export const promptDoors: readonly AnyDoor[] = [
   jsonDoor('input of a run', say),
@@ -86,6 +103,23 @@ export const promptDoors: readonly AnyDoor[] = [
         'SKILL.md',
       ),
     { size: 200 },
+  ),
+  textDoor('Markdown that is folded by its headings', (text) => markdownSections(text)),
+  textDoor('lock of skills', (text) => checkSkillsLock([], text)),
+  jsonDoor('list of skills of a server', (json) => skillsFromMcp(skillServer({ skills: json }))),
+  jsonDoor('skill of a server', (json) => skillsFromMcp(skillServer({ skills: [json] }))),
+  jsonDoor('front matter of a skill of a server', (json) =>
+    skillsFromMcp(
+      skillServer({
+        skills: [
+          {
+            uri: 'skill://a/SKILL.md',
+            frontmatter: { name: 'a', description: 'b', metadata: json },
+            resources: 'dynamic',
+          },
+        ],
+      }),
+    ),
   ),
   jsonDoor('snapshot of a session', (json) => createSession({ snapshot: json as never })),
   jsonDoor('slice of a snapshot', (json) =>

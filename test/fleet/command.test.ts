@@ -69,6 +69,17 @@ async function startWorker(machine: string): Promise<TestMachine> {
   await started.hear('ready')
   return started
 }
+it('R65 a fleet and its command start without a warning of their packages', { timeout: LONG }, async () => {
+  const warnings: Error[] = []
+  const hear = (warning: Error): unknown => warnings.push(warning)
+  process.on('warning', hear)
+  const machine = await startWorker('quiet')
+  await look()
+  process.off('warning', hear)
+  expect(warnings).toEqual([])
+  expect(machine.complaint).not.toContain('Warning')
+})
+
 const countPaid = (): number =>
   readFileSync(effects, 'utf8')
     .split('\n')

@@ -27,6 +27,8 @@ export interface TestMachine {
   /** Its output so far. */
   readonly lines: readonly string[]
   readonly ended: Promise<NodeJS.Signals | null>
+  /** What it wrote to standard error so far. */
+  readonly complaint: string
   order(command: string, args?: object): void
   /** Waits for a line with this beginning, and returns the rest of it. */
   hear(beginning: string): Promise<string>
@@ -59,6 +61,9 @@ export function startMachine(settings: MachineSettings, flags: readonly string[]
     process: child,
     lines,
     ended,
+    get complaint() {
+      return complaint
+    },
     order: (command, args = {}) => void child.stdin.write(`${JSON.stringify({ command, ...args })}\n`),
     hear: (beginning) =>
       new Promise((resolve, reject) => {

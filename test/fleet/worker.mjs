@@ -103,7 +103,7 @@ const chores = defineRun({ name: 'chores', engine, store, prompt: prompt.bind(),
 const silent = { info() {}, warn() {}, error() {}, debug() {} }
 DBOS.setConfig({
   name: 'fleet',
-  systemDatabaseUrl: `${url}?options=-c%20idle_in_transaction_session_timeout%3D60000`,
+  systemDatabaseUrl: `${url}&options=-c%20idle_in_transaction_session_timeout%3D60000`,
   executorID: machine,
   applicationVersion: version,
   logger: silent,

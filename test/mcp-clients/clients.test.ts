@@ -188,7 +188,7 @@ describe.runIf(IS_ALL)('R52 clients with the gateway installed', () => {
     const config = gateway.args[gateway.args.indexOf('--config') + 1] ?? ''
     await run([process.execPath, BIN, 'install', 'claude-code', '--config', config], variables, provider.home)
     await run([CLAUDE, '-p', 'Say hello.', '--model', 'claude-sonnet-4-5'], variables, provider.home)
-    const [first] = provider.requests.filter(({ tools = [] }) => tools.length > 0)
+    const first = provider.requests.find(({ tools = [] }) => tools.length > 0)
     const names = first?.tools?.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(TOOLS.map((name) => `mcp__foldout__${name}`)))
     await provider.stop()

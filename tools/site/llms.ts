@@ -35,7 +35,7 @@ function findPages(names: readonly string[], pages: readonly SitePage[]): readon
 }
 
 function readText(source: string): string {
-  return mapProse(readFileSync(join(repository, source), 'utf8'), (prose) => prose.replaceAll(/<!--[^]*?-->\n?/g, ''))
+  return mapProse(readFileSync(join(repository, source), 'utf8'), (prose) => prose.replaceAll(/^<!--[^]*?-->\n?/gm, ''))
 }
 
 /** The title of a page. */

@@ -18,6 +18,7 @@ const GROUPS: readonly NavigationGroup[] = [
       'guide/prompts',
       'guide/disclosure',
       'guide/when-folding-pays',
+      'guide/compare',
       'guide/skills',
       'guide/agents',
       'guide/chat',

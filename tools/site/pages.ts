@@ -112,7 +112,7 @@ export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[
     const kind = existsSync(join(repository, file)) && /\.\w+$/.test(file) ? 'blob' : 'tree'
     return `${address}/${kind}/${branch}/${file}${suffix}`
   }
-  const text = readFileSync(join(repository, source), 'utf8').replaceAll(/<!--[^]*?-->\n?/g, '')
+  const text = readFileSync(join(repository, source), 'utf8').replaceAll(/^<!--[^]*?-->\n?/gm, '')
   // Labels may have code in them, so only fences are left alone.
   return text
     .split(/(^```[^]*?^```$)/m)

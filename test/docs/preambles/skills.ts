@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { defineTool, ok } from 'foldout'
 import { createCatalog } from 'foldout/catalog'
 import { createMemoryFilesystem } from 'foldout/files'
 import type { McpClient } from 'foldout/mcp'
@@ -13,5 +14,8 @@ writeFileSync(
 )
 
 export const catalog = createCatalog([])
-export const files = createMemoryFilesystem({})
+export const refund = defineTool({ name: 'refund', description: 'Refund an order.', execute: () => ok('Refunded.') })
+export const files = createMemoryFilesystem({
+  'HANDBOOK.md': `# Desk\n\nAnswer customers.\n\n## Refunds\n\nWithin 30 days.\n\n## Opening hours\n\nAlways.\n`,
+})
 export declare const client: McpClient

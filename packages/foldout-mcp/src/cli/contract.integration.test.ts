@@ -15,6 +15,7 @@ import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
 const DESK = join(import.meta.dirname, 'prompts/desk.fixtures.ts')
+const COMPARED = `${join(import.meta.dirname, 'compare/desk.fixtures.ts')}#clerk`
 const TRAFFIC = '{"type":"start","version":1,"run":"a","at":"","foldout":"1"}\n'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-contract-')))
@@ -25,6 +26,7 @@ const remote = join(folder, 'remote.json')
 const traffic = join(folder, 'traffic.jsonl')
 const queries = join(folder, 'queries.jsonl')
 const runs = join(folder, 'runs.jsonl')
+const cases = join(folder, 'cases.jsonl')
 beforeAll(async () => {
   const tools = [{ name: 'refund_order', description: 'Give a customer the money back.' }]
   const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
@@ -38,6 +40,7 @@ beforeAll(async () => {
   const recorder = createFileRecorder(runs, { prompt: clerk })
   await runAgent(clerk, { adapter: scriptedAdapter([says('Done.')]), input: 'Go.', onEvent: recorder.onEvent })
   await recorder.saved()
+  writeFileSync(cases, '{"id": "1", "input": "Refund it.", "includes": "Done"}\n')
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
 afterAll(async () => {
@@ -105,6 +108,8 @@ const working: Readonly<Record<string, readonly string[]>> = {
   advise: [traffic],
   tune: [runs, '--prompt', `${DESK}#clerk`, '--dry-run'],
   simulate: [`${DESK}#clerk`],
+  lint: [`${DESK}#greeter`, '--values', '{"shop": "Glow"}'],
+  compare: ['plan', cases, '--prompt', COMPARED],
   completion: ['bash'],
 }
 const withoutJson = ['serve', 'record', 'inspect']
@@ -128,6 +133,8 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   advise: [missing],
   tune: [missing, '--prompt', `${DESK}#clerk`],
   simulate: [missing],
+  lint: [`${DESK}#clerk`, '--summaries', missing],
+  compare: [missing, '--prompt', COMPARED],
 }
 
 const broken = join(folder, 'broken.json')
@@ -149,6 +156,8 @@ const withBrokenFile: Readonly<Record<string, readonly string[]>> = {
   advise: [broken],
   tune: [broken, '--prompt', `${DESK}#clerk`],
   simulate: [DESK, '--steps', broken],
+  lint: [`${DESK}#clerk`, '--summaries', broken],
+  compare: [broken, '--prompt', COMPARED],
 }
 
 /** The mistake is on standard error for people, and on standard output for programs. */
@@ -179,7 +188,11 @@ describe('R58 every command', () => {
       [name, ...(working[name] ?? []), '--no-such-option'].filter((arg) => arg !== '--'),
     )
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(`unknown option '--no-such-option'\n(Run foldout ${name} --help to see how to use it.)\n`)
+    // A command in another one names its own help.
+    const command = working[name]?.[0] === 'plan' ? `${name} plan` : name
+    expect(stderr).toContain(
+      `unknown option '--no-such-option'\n(Run foldout ${command} --help to see how to use it.)\n`,
+    )
   })
 
   it('refers to the help of the command with the mistake, or to the list of commands', async () => {

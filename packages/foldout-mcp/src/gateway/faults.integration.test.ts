@@ -9,7 +9,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 import { removeFolder } from '../remove-folder.fixtures.ts'
 import { isRunning, readPids } from './pids.fixtures.ts'
 
@@ -34,8 +34,8 @@ function fixture(options: object, more: ServerDefinition = {}): ServerDefinition
   return { command: process.execPath, args: [SERVER, JSON.stringify({ tools: [ECHO], ...options })], ...more }
 }
 
-async function create(definition: GatewayDefinition): Promise<Gateway> {
-  const gateway = await createGateway(definition, { cache: join(folder, 'cache') })
+async function create(definition: GatewayDefinition, options: GatewayOptions = {}): Promise<Gateway> {
+  const gateway = await createGateway(definition, { cache: join(folder, 'cache'), ...options })
   closing.push(() => gateway.close())
   await gateway.ready()
   return gateway
@@ -144,14 +144,15 @@ describe('R54 servers with faults', () => {
     async (_, text) => {
       const flood = `const text = ${text}.repeat(20000); const print = () => process.stdout.write(text, print); print()`
       const endless = { command: process.execPath, args: ['-e', flood] }
-      const gateway = await create({ mcpServers: { endless, calm: fixture({}) } })
+      // On a busy machine, a flood takes longer than a start may take otherwise.
+      const gateway = await create({ mcpServers: { endless, calm: fixture({}) } }, { timeoutMs: 240_000 })
       expect(gateway.servers[0]?.state).toMatchObject({
         type: 'failed',
         reason: expect.stringMatching(/floods|more than \d+ bytes/),
       })
       expect(getText(await (await gateway.getCatalog()).call('echo', { word: 'calm' }))).toContain('calm')
     },
-    60_000,
+    240_000,
   )
 
   it('that end report how, and what they wrote last', async () => {

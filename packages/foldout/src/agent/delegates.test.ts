@@ -21,7 +21,8 @@ import {
   type RunState,
 } from '../entries/index.ts'
 import { createLocalEngine, defineRun, getRun, startRun } from '../entries/durable.ts'
-import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
+import { countedAdapter as scriptedAdapter } from '../testing/counted.fixtures.ts'
+import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { createHost } from '../entries/disclosure.ts'
 import { getError } from './run.fixtures.ts'
 

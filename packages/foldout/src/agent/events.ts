@@ -6,6 +6,7 @@ import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
 import type { ApprovalRequest } from './state/approvals.ts'
 import type { StopReason } from './limits.ts'
+import type { ContextParts } from './refold/context-count.ts'
 import type { PartialOutput } from './partial-output.ts'
 
 /**
@@ -347,10 +348,11 @@ export const approvalAnswered = defineEvent<ApprovalDecision>()('approval/answer
  * ```
  */
 export type AgentEvent<Output = unknown> =
-  | Exclude<ModelEvent, { readonly type: 'text/delta' | 'reasoning/delta' }>
+  | Exclude<ModelEvent, { readonly type: 'text/delta' | 'reasoning/delta' | 'request/sent' }>
+  | (Extract<ModelEvent, { readonly type: 'request/sent' }> & { readonly context?: ContextParts })
   /**
    * `reply` counts the model's replies since the last user input. Text of different replies does not belong together: one
-   * may be a remark before a call, or an answer that the model has to fix.
+   * may be a remark before a call, or an answer to fix.
    */
   | { readonly type: 'text/delta' | 'reasoning/delta'; readonly text: string; readonly reply: number }
   /** A prompt's output, as far as the model has written it. It is not checked, and each one replaces the one before. */

@@ -5,6 +5,7 @@ import type { AgentEvent } from './events.ts'
 export function describeRendered(
   rendered: RenderedPrompt,
   tools: readonly string[],
+  system?: string,
 ): Extract<AgentEvent, { type: 'prompt/rendered' }> {
   return {
     type: 'prompt/rendered',
@@ -21,7 +22,7 @@ export function describeRendered(
       return `${rendered.descriptor.ns}/${rendered.descriptor.key}`
     },
     get text() {
-      return rendered.text
+      return system ?? rendered.text
     },
     get toolsInFolds() {
       return Object.fromEntries(rendered.toolsInFolds)

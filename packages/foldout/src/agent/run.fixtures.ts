@@ -11,7 +11,8 @@ import {
   type AnySection,
   type AnyTool,
 } from '../entries/index.ts'
-import { scriptedAdapter, type ScriptStep, type ScriptedOptions } from '../testing/scripted-adapter.ts'
+import { countedAdapter as scriptedAdapter } from '../testing/counted.fixtures.ts'
+import type { ScriptStep, ScriptedOptions } from '../testing/scripted-adapter.ts'
 
 export const flag = defineSlice({
   name: 'flag',

@@ -36,7 +36,7 @@ export interface ModelFlaw {
   /** How often it does the wrong thing, whatever is open. */
   readonly errs?: number
   readonly seed?: number
-  onRequest?(): void
+  onRequest?(): unknown
 }
 
 /** A model that opens the section that a customer asks about, calls its tool and answers. */
@@ -48,7 +48,7 @@ export function createModel({ misses = 0, errs = 0, seed = 1, onRequest }: Model
     name: 'scripted',
     model: 'clerk',
     async complete(request) {
-      onRequest?.()
+      await onRequest?.()
       const message = reply(request, { isMissed, isErring })
       const usage = { inputTokens: 900, outputTokens: 20, cachedInputTokens: 0, cacheWriteTokens: 0 }
       return { message, usage }

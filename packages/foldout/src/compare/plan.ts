@@ -102,8 +102,8 @@ export async function planComparison<World = unknown>(options: CompareOptions<Wo
     kept += ids.length - left
     const { startTokens } = await identifyArm(options, terms, name)
     const own = runs.filter(({ arm }) => arm === name)
-    const cost = terms.prices === null ? null : estimateCost(own, startTokens, terms.prices)
-    arms.push([name, { runs: left, startTokens, usd: cost === null ? null : cost * left, from: own.length }])
+    const usd = estimateCost(own, startTokens, terms.prices)
+    arms.push([name, { runs: left, startTokens, usd: usd && usd * left, from: own.length }])
   }
   const planned = arms.map(([, arm]) => arm)
   const clusters = new Set(terms.cases.map(({ id, conversation }) => conversation ?? `case ${id}`)).size
@@ -125,7 +125,8 @@ async function readSaved(path: string | undefined): Promise<readonly SavedRun[]>
 }
 
 /** The mean cost of a run: an experiment is always warm. */
-function estimateCost(runs: readonly SavedRun[], startTokens: number, prices: ComparePrices): number {
+function estimateCost(runs: readonly SavedRun[], startTokens: number, prices: ComparePrices | null): number | null {
+  if (prices === null) return null
   if (runs.length > 0) return getMean(runs.map(({ requests }) => billRun(requests, prices, true)))
   const requests = Array.from({ length: REQUESTS }, (_, i): SavedRequest => {
     const input = startTokens + i * NEW_TOKENS
@@ -151,17 +152,16 @@ function describeAssumptions(
 ): readonly string[] {
   const isEstimated = prices !== null && arms.some(({ from }) => from === 0)
   const isMeasured = prices !== null && arms.some(({ from }) => from > 0)
-  return [
-    ...(isMeasured ? ['Dollars of arms with saved runs are those of these runs with a warm cache.'] : []),
-    ...(isEstimated
-      ? [
-          `Dollars of arms without saved runs are a guess: ${REQUESTS} requests a run with ${NEW_TOKENS} new and ${OUTPUT_TOKENS} written tokens each, and a warm cache. Run a few cases first, and plan again.`,
-        ]
-      : []),
-    ...(prices !== null && cases.some(({ user }) => user !== undefined)
-      ? ['What a simulated user costs is not included.']
-      : []),
+  const sentences = [
     'Hard tasks are those of which every second run fails; stable ones have the same result in most repeats.',
     'A drop is found in four of five comparisons, with one false alarm in twenty.',
   ]
+  if (isMeasured) sentences.push('Dollars of arms with saved runs are those of these runs with a warm cache.')
+  if (isEstimated)
+    sentences.push(
+      `Dollars of arms without saved runs are a guess: ${REQUESTS} requests a run with ${NEW_TOKENS} new and ${OUTPUT_TOKENS} written tokens each, and a warm cache. Run a few cases first, and plan again.`,
+    )
+  if (prices !== null && cases.some(({ user }) => user !== undefined))
+    sentences.push('What a simulated user costs is not included.')
+  return sentences
 }

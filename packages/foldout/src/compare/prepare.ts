@@ -75,7 +75,7 @@ export async function identifyArm<World>(
   const { tokens, tokensIfAllOpen } = rendered
   return {
     digest: getArmDigest({ arm, rendered }),
-    model: adapter ? getModelName(adapter) : null,
+    model: (adapter && getModelName(adapter)) ?? null,
     startTokens: arm.open === 'all' ? tokensIfAllOpen.total : tokens.total,
   }
 }

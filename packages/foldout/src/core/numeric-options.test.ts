@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { auto, createCatalog, learnCore, createCatalogRecorder } from '../entries/catalog.ts'
 import { chatAdapter, NO_USAGE } from '../entries/adapter.ts'
 import { anthropic } from '../entries/anthropic.ts'
-import { definePrompt, runAgent, type AgentOptions } from '../entries/index.ts'
+import { claudeAgent } from '../entries/claude-agent.ts'
+import { definePrompt, defineSection, runAgent, type AgentOptions } from '../entries/index.ts'
 import { openai } from '../entries/openai.ts'
+import { connectToMcp, type McpTransport } from '../entries/mcp.ts'
 import { advise, simulate } from '../entries/telemetry.ts'
 import { says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 
@@ -14,6 +16,7 @@ const catalog = createCatalog([])
 const complete = async () => ({ message: { role: 'assistant' as const, text: '', toolCalls: [] }, usage: NO_USAGE })
 const run = (options: Partial<AgentOptions>) => runAgent(bound, { adapter: scriptedAdapter([says('Hi.')]), ...options })
 const price = { input: 1, output: 1 }
+const silent: McpTransport = { start: async () => undefined, send: async () => undefined, close: async () => undefined }
 
 describe.each(ODD)('R77 the number %s is refused with a sentence', (odd) => {
   it.each<[string, () => unknown]>([
@@ -38,6 +41,27 @@ describe.each(ODD)('R77 the number %s is refused with a sentence', (odd) => {
           { strategy: 'everything-in-full', cache: { minimum: 1, read: odd, write: 1, ttlMs: 1 } },
         ),
     ],
+    [
+      'the tokens of a simulated answer',
+      () => simulate({ prompt: bound, steps: [{ answers: odd }] }, { strategy: 'everything-in-full' }),
+    ],
+    [
+      'the tokens of a simulated result',
+      () => {
+        const call = { name: 'look', argumentsTokens: 1, resultTokens: odd }
+        return simulate({ prompt: bound, steps: [{ calls: [call] }] }, { strategy: 'everything-in-full' })
+      },
+    ],
+    [
+      'the time that a simulated person takes',
+      () =>
+        simulate(
+          { prompt: bound, steps: [{ says: 1, hears: 'Yes.', afterMs: odd }] },
+          { strategy: 'everything-in-full' },
+        ),
+    ],
+    ['the retries of the Claude Agent SDK', () => claudeAgent({ maxRetries: odd })],
+    ['the time for an MCP server', () => connectToMcp(silent, { name: 'a', version: '1', timeoutMs: odd })],
     ['the runs that advice needs', () => advise([], { prompt: bound, minRuns: odd })],
   ])('%s', async (_name, use) => {
     const refused = await Promise.resolve()
@@ -48,6 +72,12 @@ describe.each(ODD)('R77 the number %s is refused with a sentence', (odd) => {
       )
     expect(refused).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/ is .*\. Pass a/s) })
   })
+})
+
+it.each([NaN, Infinity, 'x', null, {}] as unknown as number[])('R41 the priority %s is refused', (priority) => {
+  expect(() => defineSection({ key: 'a', title: 'A', template: 'A.', priority })).toThrow(
+    expect.objectContaining({ code: 'prompt-invalid', message: expect.stringMatching(/its priority is .*\. Pass a/) }),
+  )
 })
 
 describe('a limit in money', () => {

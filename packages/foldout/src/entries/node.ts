@@ -7,6 +7,7 @@
 export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
 export { retryIfInUse } from '../core/in-use.ts'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
+export { createSkillTrust, findSkillFolders } from '../sections/skills/host-skills.ts'
 export { withLock, type HeldLock } from '../prompt/override-store/lock.ts'
 export type { SectionEdit, ToolEdit } from '../prompt/override-store/edit.ts'
 export {

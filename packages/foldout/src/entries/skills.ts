@@ -4,6 +4,13 @@
  * @module foldout/skills
  */
 
+export {
+  markdownSections,
+  type MarkdownFile,
+  type MarkdownSectionsOptions,
+} from '../sections/markdown/markdown-sections.ts'
+export { checkSkillsLock, describeSkillChanges, type LockedSkill } from '../sections/skills/compare-skills.ts'
+export { skillsFromWeb, type SkillsFromWebOptions } from '../sections/skills/skills-from-web.ts'
 export { readSkill } from '../sections/skills/read-skill.ts'
 export {
   computeSkillDigest,

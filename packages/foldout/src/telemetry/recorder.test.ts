@@ -10,7 +10,8 @@ import {
   type AgentEvent,
 } from '../entries/index.ts'
 import { visibility } from '../entries/session.ts'
-import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
+import { countedAdapter as scriptedAdapter } from '../testing/counted.fixtures.ts'
+import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { createCounters } from './counters.ts'
 import { createRecorder } from './recorder.ts'

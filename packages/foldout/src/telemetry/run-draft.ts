@@ -56,6 +56,8 @@ interface DraftState {
   readonly readBacks: RecordedReadBack[]
   /** The outcomes of approvals, by call. */
   readonly answers: Map<string, NonNullable<RecordedToolCall['approval']>>
+  /** The text before the conversation, which may be older than the last render. */
+  systemTokens: number
   conversationTokens: number
   /** Whether the recorder was not told the user input. */
   readonly isInputUnknown: boolean
@@ -80,6 +82,7 @@ export function draftRun(options: RecorderOptions): RunDraft {
     readBacks: [],
     answers: new Map(),
     conversationTokens: input === undefined ? 0 : counter.count(describeUserMessage(toUserMessage(input))),
+    systemTokens: 0,
     isInputUnknown: input === undefined,
     usage: NO_USAGE,
     reportedUsage: undefined,
@@ -128,6 +131,7 @@ function applyEvent(state: DraftState, event: AgentEvent): void {
       break
     case 'prompt/rendered':
       state.renders.add(event.full, event.summarized)
+      state.systemTokens = state.counter.count(event.text)
       break
     case 'request/sent':
       addRequest(state, event)
@@ -189,14 +193,18 @@ function addReadBack(state: DraftState, { callId, tool, age, tokens }: EventOf<'
   state.readBacks.push({ callId, tool, age, tokens, request: state.requests.length - 1 })
 }
 
-function addRequest(state: DraftState, { messages, tools }: EventOf<'request/sent'>): void {
-  const { renders, requests, conversationTokens } = state
+function addRequest(state: DraftState, { messages, tools, context }: EventOf<'request/sent'>): void {
+  const { renders, requests, systemTokens } = state
+  // A run that goes on with a conversation begins with all of it.
+  if (requests.length === 0 && messages > 1 && context)
+    state.conversationTokens = context.sections + context.results + context.conversation
+  const { conversationTokens } = state
   const before = requests.at(-1)?.conversationTokens ?? 0
   requests.push({
     render: renders.entries.length - 1,
     messages,
     tools,
-    systemTokens: renders.entries.at(-1)?.tokens.text ?? 0,
+    systemTokens,
     toolTokens: tools.reduce((sum, name) => sum + renders.getToolTokens(name), 0),
     conversationTokens,
     addedTokens: Math.max(0, conversationTokens - before),

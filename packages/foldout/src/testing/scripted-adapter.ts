@@ -1,6 +1,9 @@
 import { chatAdapter } from '../adapters/chat.ts'
-import type { ChatReply, Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
+import type { ChatReply, ChatRequest, Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
+import { countMessage } from '../agent/refold/context-count.ts'
 import { FoldoutError } from '../core/errors.ts'
+import { estimatedTokens } from '../core/tokens/tokens.ts'
+import { toolTokens } from '../tools/tool.ts'
 
 /**
  * A scripted model's reply to one request.
@@ -90,8 +93,17 @@ export interface ScriptedOptions {
   /** Whether tools can be added to a running conversation. Default true. */
   readonly supportsDynamicTools?: boolean
   readonly contextWindow?: number
-  /** The usage of each request. Default: 10 input tokens, 5 output tokens. */
+  /** The usage of each request. Default: an estimate of what was sent and said, without a cache. */
   readonly usage?: Usage
+}
+
+function estimateUsage({ system, messages, tools, addedTools }: ChatRequest, reply: Message): Usage {
+  const offered = [...tools, ...addedTools.values()]
+  const inputTokens =
+    estimatedTokens.count(system) +
+    offered.reduce((sum, tool) => sum + toolTokens(tool, estimatedTokens), 0) +
+    messages.reduce((sum, message) => sum + countMessage(message, estimatedTokens), 0)
+  return { inputTokens, outputTokens: countMessage(reply, estimatedTokens), cachedInputTokens: 0, cacheWriteTokens: 0 }
 }
 
 /**
@@ -104,14 +116,14 @@ export interface ScriptedOptions {
  */
 export function scriptedAdapter(script: readonly ScriptStep[], options: ScriptedOptions = {}): ScriptedAdapter {
   const requests: ScriptedRequest[] = []
-  const usage = options.usage ?? { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
   const adapter = chatAdapter({
     name: 'scripted',
     model: 'script',
     ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
     // Tests of an application should not depend on the input that a real model accepts.
     refuseInput: () => undefined,
-    async complete({ system, messages, tools, addedTools, signal, emit }): Promise<ChatReply> {
+    async complete(request): Promise<ChatReply> {
+      const { system, messages, tools, addedTools, signal, emit } = request
       signal.throwIfAborted()
       const step = script[requests.length]
       requests.push({
@@ -129,7 +141,8 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
       const turn = requests.length
       const toolCalls: ToolCall[] =
         'calls' in step ? step.calls.map((call, i) => ({ id: `call-${turn}-${i + 1}`, ...call })) : []
-      return { message: { role: 'assistant', text: 'says' in step ? step.says : '', toolCalls }, usage }
+      const message = { role: 'assistant', text: 'says' in step ? step.says : '', toolCalls } as const
+      return { message, usage: options.usage ?? estimateUsage(request, message) }
     },
   })
   return {

@@ -163,50 +163,52 @@ function CaseRuns({ one, report: { arms, base }, onClose }: CaseRunsProps) {
           Needs <code>{one.needs.map((path) => toLabel(path, 60)).join(', ')}</code>
         </p>
       )}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Arm</th>
-            <th scope="col">Runs</th>
-            <th scope="col">Beside {toLabel(base, 40)}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Object.keys(arms).map((arm) => {
-            const cell = one.arms[arm]
-            if (!cell) return null
-            const isWorse = getDifference(one, arm, base) < 0
-            return (
-              <tr key={arm}>
-                <th scope="row">
-                  {toLabel(arm, 60)} {isWorse && <span class="chip bad">worse</span>}
-                  {cell.hasMissed && <span class="chip fold">missed an opening</span>}
-                </th>
-                <td>
-                  {cell.runs.map((run, i) => (
-                    <a key={run} class="run-link" href={toHref('runs', run)}>
-                      {i + 1}: {cell.scores[i] === 1 ? 'passed' : `${formatNumber(100 * (cell.scores[i] ?? 0))} %`}
-                    </a>
-                  ))}
-                </td>
-                <td>
-                  {arm !== base &&
-                    cell.runs.map((run, i) => {
-                      const beside = other?.runs[i]
-                      return (
-                        beside !== undefined && (
-                          <a key={run} class="run-link" href={toHref('runs', beside, run)}>
-                            compare {i + 1}
-                          </a>
+      <div class="wide-table" tabIndex={0} role="region" aria-label="Table of runs">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Arm</th>
+              <th scope="col">Runs</th>
+              <th scope="col">Beside {toLabel(base, 40)}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {Object.keys(arms).map((arm) => {
+              const cell = one.arms[arm]
+              if (!cell) return null
+              const isWorse = getDifference(one, arm, base) < 0
+              return (
+                <tr key={arm}>
+                  <th scope="row">
+                    {toLabel(arm, 60)} {isWorse && <span class="chip bad">worse</span>}
+                    {cell.hasMissed && <span class="chip fold">missed an opening</span>}
+                  </th>
+                  <td>
+                    {cell.runs.map((run, i) => (
+                      <a key={run} class="run-link" href={toHref('runs', run)}>
+                        {i + 1}: {cell.scores[i] === 1 ? 'passed' : `${formatNumber(100 * (cell.scores[i] ?? 0))} %`}
+                      </a>
+                    ))}
+                  </td>
+                  <td>
+                    {arm !== base &&
+                      cell.runs.map((run, i) => {
+                        const beside = other?.runs[i]
+                        return (
+                          beside !== undefined && (
+                            <a key={run} class="run-link" href={toHref('runs', beside, run)}>
+                              compare {i + 1}
+                            </a>
+                          )
                         )
-                      )
-                    })}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+                      })}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }

@@ -5,6 +5,7 @@ import type { ComparePlan, CompareReport } from 'foldout/compare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 import { runCommand } from '../main.ts'
+import { adapter, arms, clerk } from './desk.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
 
@@ -44,7 +45,14 @@ describe('R80 foldout compare', () => {
     const prices = write('prices.json', '{"input": 3, "read": 0.3, "write": 3.75, "output": 15, "minimum": 100}')
     const [junit, markdown] = [join(folder, 'compare.xml'), join(folder, 'compare.md')]
     const files = ['--junit', junit, '--markdown', markdown, '--prices', prices]
-    const { code, stdout, stderr } = await run(cases, '--prompt', DESK, '--arms', 'full,folded,in-full', ...files)
+    const { code, stdout, stderr } = await run(
+      cases,
+      '--prompt',
+      DESK,
+      '--arms',
+      ['full', 'folded', ...Object.keys(arms)].join(','),
+      ...files,
+    )
     expect(stderr).toBe('')
     expect(code).toBe(1)
     expect(stdout).toContain('24 cases, 1 of 1 repeat.')
@@ -62,10 +70,20 @@ describe('R80 foldout compare', () => {
     const options = ['--prompt', DESK, '--repeat', '2', '--save', save, '--json']
     const planned = await run('plan', cases, ...options)
     expect(planned.code).toBe(0)
-    expect(JSON.parse(planned.stdout)).toMatchObject({ runs: 96, kept: 0, usd: null, clusters: 24 })
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      runs: 96,
+      kept: 0,
+      usd: null,
+      clusters: 24,
+      arms: { folded: { runs: 48, startTokens: clerk.render().tokens.total } },
+    })
     const first = await run(cases, ...options)
     expect(first.code).toBe(1)
+    const { name, model } = adapter({ case: { id: '0' } })
     const lines = readFileSync(save, 'utf8').split('\n').length
+    expect(JSON.parse(readFileSync(save, 'utf8').split('\n')[0] ?? '')).toMatchObject({
+      models: { full: `${name}/${model}` },
+    })
     const again = await run(cases, ...options)
     expect(JSON.parse(again.stdout)).toEqual(JSON.parse(first.stdout))
     // Only a header is new.

@@ -11,6 +11,7 @@ import { createAdviceSource } from '../../inspector/advice/source.ts'
 import { createApprovalSource } from '../../inspector/catalog/approvals.ts'
 import { createCatalogSource, type CatalogSource } from '../../inspector/catalog/source.ts'
 import { createClientStore, type ClientStore } from '../../inspector/clients/store.ts'
+import { followComparison, isComparison, type CompareSource } from '../../inspector/compare/source.ts'
 import { createInspector, type InspectorSource } from '../../inspector/inspector.ts'
 import { createPromptSource } from '../../inspector/prompt/source.ts'
 import { serveRuns } from '../../inspector/runs/resources.ts'
@@ -61,7 +62,11 @@ export async function inspect(
     opened.push({ sources: [], close: () => served.close() })
     const module = options.prompt ?? (target !== undefined && isModule(target) ? target : undefined)
     const prompt = module === undefined ? undefined : await loadPrompt(module, options)
-    const use = target === undefined || target === module ? undefined : await openRecording(target, store, clients)
+    const recording = target === module ? undefined : target
+    const comparison = await openComparison(recording, store)
+    opened.push({ sources: [], close: async () => closeAll(...comparison) })
+    const isRecording = recording !== undefined && comparison.length === 0
+    const use = isRecording ? await openRecording(recording, store, clients) : undefined
     const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
     const servers = hasServers ? await openServers(options, surroundings) : undefined
     if (servers) opened.push(servers)
@@ -73,7 +78,7 @@ export async function inspect(
     ]
     // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
     const isAsked = store.runs.length > 0 || clients.clients.length > 0
-    const sources = isAsked ? [runs, ...others] : [...others, runs]
+    const sources = [...comparison, ...(isAsked ? [runs, ...others] : [...others, runs])]
     const title = target ?? module ?? servers?.title ?? 'Recorded runs'
     const { handle: mcp } = served
     const inspector = await createInspector(sources, { title, port: options.port, mcp })
@@ -96,7 +101,8 @@ async function serveRecording(
     throw new UsageError('Name the recording to serve: foldout inspect runs.jsonl --mcp')
   if (await isTraffic(target))
     throw new UsageError(`${target} is traffic of a gateway. foldout inspect --mcp serves recordings of runs.`)
-  await openRecording(target, store)
+  const comparison = await openComparison(target, store)
+  if (comparison.length === 0) await openRecording(target, store)
   const served = serveRuns(store, redactor)
   try {
     // The connection keeps standard output for its messages.
@@ -105,6 +111,7 @@ async function serveRecording(
     await Promise.race([closed, untilStopped(signal)])
     return EXIT.done
   } finally {
+    closeAll(...comparison)
     await served.close()
   }
 }
@@ -139,6 +146,12 @@ async function openRecording(
       `${target} is not a recording of runs. Record them with recordRun() or createFileRecorder() of foldout/node.`,
     )
   return undefined
+}
+
+/** Opens a saved comparison, if the target is one. */
+async function openComparison(target: string | undefined, store: RunStore): Promise<readonly CompareSource[]> {
+  if (target === undefined || !(await isComparison(target))) return []
+  return [await followComparison(target, store)]
 }
 
 function closeAll(...stores: readonly { close(): void }[]): void {

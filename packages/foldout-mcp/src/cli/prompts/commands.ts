@@ -151,7 +151,7 @@ const addInspect: AddCommands = (program, surroundings, finish) => {
     .description('explore prompts, runs and tools in the browser')
     .argument(
       '[target]',
-      'a recording of runs, or a module that exports a prompt (default: the servers of the configuration)',
+      'a recording of runs, a saved comparison, or a module that exports a prompt (default: the servers of the configuration)',
     )
     .option('--prompt <module>', `for a recording: ${MODULE}`)
     .option(...PRICES)
@@ -164,6 +164,7 @@ const addInspect: AddCommands = (program, surroundings, finish) => {
       formatExamples(
         'foldout inspect support.ts',
         'foldout inspect runs.jsonl --prompt support.ts',
+        'foldout inspect compare.jsonl',
         'foldout inspect --config .mcp.json',
         'foldout inspect support.ts#clerk --no-open',
         'foldout inspect runs.jsonl --mcp',

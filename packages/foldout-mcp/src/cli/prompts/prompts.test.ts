@@ -6,7 +6,8 @@ import { createFileRecorder, createOverrideStore, recordRun } from 'foldout/node
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
-import { clerk, support } from './desk.fixtures.ts'
+import { clerk, greeter, support } from './desk.fixtures.ts'
+import { desks } from './desks.fixtures.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
@@ -177,6 +178,32 @@ describe('R79 foldout tune', () => {
     expect(await createOverrideStore({ root }).resolve(support, { tag: 'tuned' })).toBeUndefined()
   })
 
+  it('opens ahead if that is cheapest for what users said, which events have', async () => {
+    const file = join(folder, 'said.jsonl')
+    for (let i = 0; i < 12; i++) {
+      const [key, input] = i % 4 < 2 ? ['parcels', 'My parcel is lost.'] : ['invoices', 'The invoice is wrong.']
+      const recorder = recordRun({ to: file })
+      const use = calls(`handle_${key}`, { order: '17' })
+      const script = [calls('read_section', { section_key: key }), use, use, use, says('Done.')]
+      await runAgent(desks, { adapter: scriptedAdapter(script), input, onEvent: recorder.onEvent })
+      await recorder.saved()
+    }
+    const root = join(folder, 'ahead')
+    const args = ['tune', file, '--prompt', join(import.meta.dirname, 'desks.fixtures.ts'), '--root', root]
+    const price = ['--model', 'claude-sonnet-5-5', '--per-hour', '400']
+    const { stdout } = await run(...args, ...price, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      runs: 12,
+      name: 'as it is and ahead',
+      ahead: true,
+      changes: {},
+      written: null,
+    })
+    expect((await run(...args, ...price)).stdout).toContain('Pass open: bySearch() to runAgent.')
+    const torn = write('torn.jsonl', '{"version":1,"run":"a","at":1,"event":{"type":"run/started"}}\n{"event":[[[\n')
+    expect((await run('tune', torn, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
+  })
+
   it('changes nothing with few runs, and refuses a recording without any', async () => {
     const few = await run('tune', await recordRuns(5), '--prompt', DESK)
     expect(few.stdout).toContain('Nothing to change: no other way certainly costs less')
@@ -230,7 +257,7 @@ describe('R80 foldout lint', () => {
     const { code, stdout } = await run('lint', DESK)
     expect(code).toBe(1)
     expect(stdout).toContain('Folding costs more than it saves here')
-    expect(await run('lint', `${DESK}#greeter`, '--values', '{"shop": "Glow"}')).toMatchObject({
+    expect(await run('lint', `${DESK}#${greeter.key}`, '--values', '{"shop": "Glow"}')).toMatchObject({
       code: 0,
       stdout: 'Nothing to change.\n',
     })

@@ -10,7 +10,7 @@ import { createProgress } from '../support/progress.ts'
 import { formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
 import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { readRuns } from './runs.ts'
+import { readPromptRuns } from './runs.ts'
 
 export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly prompt?: string
@@ -59,12 +59,9 @@ export async function tuneFrom(file: string, options: TuneOptions, surroundings:
   return EXIT.done
 }
 
-async function findRuns(file: string, { bound }: LoadedPrompt) {
-  const { ns, key } = bound.prompt
-  const runs = (await readRuns(file)).flatMap((each) => each.runs)
-  const own = runs.filter(({ prompt, requests }) => prompt.ns === ns && prompt.key === key && requests.length > 0)
-  if (own.length === 0) throw new UsageError(`${file} has no run of the prompt ${ns}/${key}.`)
-  return own.map((run) => ({ prompt: bound, steps: toSimulationSteps(run) }))
+async function findRuns(file: string, loaded: LoadedPrompt) {
+  const runs = await readPromptRuns(file, loaded)
+  return runs.map(({ run, ...said }) => ({ prompt: loaded.bound, steps: toSimulationSteps(run), ...said }))
 }
 
 /** The sections that are shown in another way than now. */

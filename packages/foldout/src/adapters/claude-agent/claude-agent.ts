@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { dropUndefined } from '../../core/json/json.ts'
 import { refuseMedia } from '../anthropic/input.ts'
 import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
@@ -102,7 +103,8 @@ const GATES = [
  * ```
  */
 export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter {
-  const { model, options = {}, relistTimeoutMs = RELIST_TIMEOUT_MS } = settings
+  const { model, options = {}, relistTimeoutMs = RELIST_TIMEOUT_MS, maxRetries } = settings
+  checkNumbers({ relistTimeoutMs, maxRetries }, { code: 'adapter-config' })
   const keepsSession = (options['persistSession'] ?? settings.persistSession) === true
   const runsTogether = !GATES.some((gate) => options[gate] !== undefined)
   let sdk = settings.sdk

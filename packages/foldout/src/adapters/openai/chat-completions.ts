@@ -10,8 +10,9 @@ import { getAddedTools } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { getNativeAdapter, hasReasoning, toChatMessages } from './chat-messages.ts'
 import { measureChunk, readChatReply } from './chat-reply.ts'
-import type { Endpoint } from './endpoint.ts'
+import { isOpenAI, type Endpoint } from './endpoint.ts'
 import type { Feature, Using } from './features.ts'
+import { isStrictSchema, toNamedSchema } from './strict-schema.ts'
 import { getKnownQuirks, type Quirk } from '../quirks.ts'
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsStreaming
@@ -22,7 +23,10 @@ export async function completeChat(endpoint: Endpoint, request: ChatRequest): Pr
   const client = await endpoint.client()
   const nativeAdapter = getNativeAdapter(client.baseURL)
   const quirks = getKnownQuirks(client.baseURL)
-  const wanted = [...getWantedFeatures(endpoint, request, { nativeAdapter, quirks }), ...quirks]
+  const wanted = [
+    ...getWantedFeatures(endpoint, request, { nativeAdapter, quirks, isStrict: isOpenAI(client) }),
+    ...quirks,
+  ]
   return withRetries(
     async (emit, signal) => {
       const stream = await endpoint.features.send(
@@ -40,12 +44,20 @@ export async function completeChat(endpoint: Endpoint, request: ChatRequest): Pr
   )
 }
 
+interface ServerTraits {
+  readonly nativeAdapter: string
+  readonly quirks: readonly Quirk[]
+  /** Whether the server enforces schemas. */
+  readonly isStrict: boolean
+}
+
 function getWantedFeatures(
   endpoint: Endpoint,
   request: ChatRequest,
-  { nativeAdapter, quirks }: { readonly nativeAdapter: string; readonly quirks: readonly Quirk[] },
+  { nativeAdapter, quirks, isStrict }: ServerTraits,
 ): readonly Feature[] {
   const wanted: Feature[] = quirks.includes('no-stream-options') ? [] : ['stream-usage']
+  if (isStrict) wanted.push('strict')
   const format = getFormatFeature(request, quirks)
   if (format !== undefined) wanted.push(format)
   if (endpoint.cacheKey !== undefined) wanted.push('cache-key')
@@ -72,7 +84,10 @@ function toChatBody(
 ): ChatBody {
   const { system, messages, output } = request
   const { tools: ownTools, ...parameters } = endpoint.parameters
-  const tools = [...toServerTools(ownTools), ...getOfferedTools(request).map(toChatTool)]
+  const tools = [
+    ...toServerTools(ownTools),
+    ...getOfferedTools(request).map((tool) => toChatTool(tool, using.has('strict'))),
+  ]
   const hasFormat = using.has('output-format') || using.has('format-beside-tools')
   return {
     ...(using.has('stream-usage') && { stream_options: { include_usage: true } }),
@@ -80,7 +95,7 @@ function toChatBody(
     ...parameters,
     model: endpoint.model,
     stream: true,
-    ...(output && hasFormat && { response_format: toResponseFormat(output) }),
+    ...(output && hasFormat && { response_format: toResponseFormat(output, using.has('strict')) }),
     ...(tools.length > 0 && { tools }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
@@ -89,8 +104,8 @@ function toChatBody(
   }
 }
 
-function toResponseFormat({ jsonSchema }: OutputSpec<unknown>): OpenAI.ResponseFormatJSONSchema {
-  return { type: 'json_schema', json_schema: { name: 'output', schema: { ...jsonSchema }, strict: false } }
+function toResponseFormat(output: OutputSpec<unknown>, isStrict: boolean): OpenAI.ResponseFormatJSONSchema {
+  return { type: 'json_schema', json_schema: toNamedSchema(output, isStrict) }
 }
 
 /** Returns the tools that run on the server, from the adapter's `parameters`. */
@@ -102,10 +117,9 @@ function toServerTools(tools: unknown): readonly OpenAI.ChatCompletionTool[] {
 /** OpenAI rejects longer ones here, though not in the Responses API. */
 const MAX_DESCRIPTION_CHARACTERS = 1024
 
-function toChatTool({ name, description, inputSchema }: AnyTool): OpenAI.ChatCompletionFunctionTool {
+function toChatTool({ name, description, inputSchema }: AnyTool, isStrict: boolean): OpenAI.ChatCompletionFunctionTool {
   const shown = cutText(description, MAX_DESCRIPTION_CHARACTERS)
-  return {
-    type: 'function',
-    function: { name, description: shown, parameters: toToolParameters(inputSchema, 'openai') },
-  }
+  const parameters = toToolParameters(inputSchema, 'openai')
+  const strict = isStrict && isStrictSchema(parameters)
+  return { type: 'function', function: { name, description: shown, parameters, ...(strict && { strict }) } }
 }

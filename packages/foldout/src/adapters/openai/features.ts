@@ -14,6 +14,8 @@ export type Feature =
   | 'reasoning'
   | 'sent-reasoning'
   | 'stream-usage'
+  | 'strict'
+  | 'tool-search'
 
 /** The features that one request uses, and the quirks that it accounts for. */
 export type Using = ReadonlySet<Feature | Quirk>
@@ -41,6 +43,16 @@ interface Refusal {
 
 // Most likely cause first: an answer may also list features that the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
+  // Before the output's format, which the same words name, and which works without it.
+  strict: {
+    isNamed: (said) => /\bstrict\b|invalid[ _]schema|invalid_function_parameters|additionalProperties/i.test(said),
+    warning:
+      'The endpoint refused a strict schema. From now on, schemas of tools and of the output are sent without `strict`, and checked when the model answers.',
+  },
+  'tool-search': {
+    isNamed: (said) => /tool_search/i.test(said),
+    warning: 'The endpoint does not support tool_search. From now on, the search for tools is sent as a function.',
+  },
   'added-tools': {
     isNamed: (said) => /additional_tools/i.test(said),
     warning:
@@ -138,5 +150,5 @@ function getSuspect(said: string, using: Using): Feature | undefined {
   const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].isNamed(said))
   if (named !== undefined) return named
   // Servers word their errors about unknown items in many ways, and most do not repeat the item's name.
-  return using.has('added-tools') ? 'added-tools' : undefined
+  return (['tool-search', 'added-tools'] as const).find((feature) => using.has(feature))
 }

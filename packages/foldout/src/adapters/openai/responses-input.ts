@@ -13,6 +13,7 @@ import { getAddedTools, toAcceptedId, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { toAddress, toDataUrl } from '../user-parts.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
+import { isStrictSchema } from './strict-schema.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
 type OutputItem = OpenAI.Responses.ResponseOutputItem
@@ -21,6 +22,8 @@ type OutputItem = OpenAI.Responses.ResponseOutputItem
 export const NATIVE_ADAPTER = 'openai-responses'
 
 export interface InputOptions {
+  /** Whether the provider enforces the schemas of tools where it can. */
+  readonly isStrict: boolean
   /** Whether tools that were added during a conversation are sent at that point in the conversation. */
   readonly isNative: boolean
   /** Whether reasoning is sent back unchanged. */
@@ -36,7 +39,10 @@ export function toMarkedSystem(text: string): Item {
 }
 
 /** Converts the conversation to the form that the Responses API accepts. */
-export function toResponseInput(request: ChatRequest, { isNative, hasReasoning, refused }: InputOptions): Item[] {
+export function toResponseInput(
+  request: ChatRequest,
+  { isNative, isStrict, hasReasoning, refused }: InputOptions,
+): Item[] {
   const additions = getAddedTools(request)
   return request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
@@ -48,9 +54,9 @@ export function toResponseInput(request: ChatRequest, { isNative, hasReasoning, 
         return [{ type: 'function_call_output', call_id: toCallId(message.callId), output: toResultOutput(message) }]
       default: {
         const added = additions.get(index) ?? []
-        if (isNative && added.length > 0)
-          return [{ type: 'additional_tools', role: 'developer', tools: added.map(toResponseTool) }]
-        return []
+        if (!isNative || added.length === 0) return []
+        const tools = added.map((tool) => toResponseTool(tool, isStrict))
+        return [{ type: 'additional_tools', role: 'developer', tools }]
       }
     }
   })
@@ -128,7 +134,11 @@ function toFunctionCall({ id, name, arguments: input, malformed }: ToolCall): It
   return { type: 'function_call', call_id: toCallId(id), name, arguments: malformed ?? JSON.stringify(input ?? {}) }
 }
 
-export function toResponseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
-  // Not strict, although that is the default here: the strict subset of JSON Schema lacks many features that tools use.
-  return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
+export function toResponseTool(
+  { name, description, inputSchema }: AnyTool,
+  isStrict: boolean,
+): OpenAI.Responses.FunctionTool {
+  const parameters = toToolParameters(inputSchema, 'openai')
+  // Never left out: strict is the default here, and the strict subset of JSON Schema lacks much that tools use.
+  return { type: 'function', name, description, parameters, strict: isStrict && isStrictSchema(parameters) }
 }

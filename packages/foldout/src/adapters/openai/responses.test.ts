@@ -78,7 +78,7 @@ const definition = (name: string): object => ({
     required: ['city'],
     additionalProperties: false,
   },
-  strict: false,
+  strict: true,
 })
 
 describe('tools added in the middle of a conversation', () => {

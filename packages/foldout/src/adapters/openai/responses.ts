@@ -27,6 +27,8 @@ import {
   toResponseInput,
   toResponseTool,
 } from './responses-input.ts'
+import { toNamedSchema } from './strict-schema.ts'
+import { findSearchTool, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
 import { readResponseUsage } from './usage.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
@@ -55,7 +57,8 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
       // Reasoning that comes later is sent back.
       if (!isReasoningSent) for (const content of listReasoning(request)) endpoint.refusedReasoning.add(content)
       const events = readStream(stream, { adapter, signal, measure: measureEvent })
-      return readReply(events, { adapter, conversation: request.messages, emit })
+      const searchTool = findSearchTool(endpoint.model, request.tools)?.name
+      return readReply(events, { adapter, conversation: request.messages, searchTool, emit })
     },
     { adapter, retries, signal: request.signal, emit: request.emit },
   )
@@ -64,9 +67,12 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
 function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
   const hasAdditions = getAddedTools(request).size > 0
   const wanted: Feature[] = []
+  const isNative = endpoint.toolAdditions === 'native' || (endpoint.toolAdditions === 'auto' && isOpenAI(client))
+  if (isNative && findSearchTool(endpoint.model, request.tools)) wanted.push('tool-search')
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
+  if (isOpenAI(client)) wanted.push('strict')
   if (endpoint.reasoning) wanted.push('reasoning')
   const isRead = (content: object): boolean => !endpoint.refusedReasoning.has(content)
   if (endpoint.reasoning && listReasoning(request).some(isRead)) wanted.push('sent-reasoning')
@@ -101,16 +107,27 @@ function toResponseBody(
   { using, isNative }: { readonly using: Using; readonly isNative: boolean },
 ): Body {
   const { system, output } = request
+  const isStrict = using.has('strict')
   const { text, tools: serverTools, ...parameters } = endpoint.parameters
   const added = isNative ? [] : [...getAddedTools(request).values()].flat()
+  const search = using.has('tool-search') ? findSearchTool(endpoint.model, request.tools) : undefined
+  const items = toResponseInput(request, {
+    isNative,
+    isStrict,
+    hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
+    refused: endpoint.refusedReasoning,
+  })
   const tools = [
     // Tools that the provider runs.
     ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
-    ...[...request.tools, ...added].map(toResponseTool),
+    ...[...request.tools, ...added].map((tool) => {
+      if (tool === search) return toToolSearch(tool)
+      return toResponseTool(tool, isStrict)
+    }),
   ]
   const format =
     output && using.has('output-format')
-      ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
+      ? { format: { type: 'json_schema', ...toNamedSchema(output, isStrict) } as const }
       : {}
   const texts = { ...(isPlainObject(text) && text), ...format }
   return {
@@ -126,11 +143,7 @@ function toResponseBody(
     // Last, so each request begins with the bytes of the one before.
     input: [
       ...(using.has('cache-mark') ? [toMarkedSystem(system)] : []),
-      ...toResponseInput(request, {
-        isNative,
-        hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
-        refused: endpoint.refusedReasoning,
-      }),
+      ...(search ? useToolSearch(items, search.name) : items),
     ],
   }
 }
@@ -175,6 +188,8 @@ export async function compactResponse(endpoint: Endpoint, request: CompactionReq
 interface ReadOptions {
   readonly adapter: string
   readonly conversation: readonly Message[]
+  /** The name of the tool that answers the provider's own search. */
+  readonly searchTool: string | undefined
   emit(this: void, event: ModelEvent): void
 }
 
@@ -189,7 +204,8 @@ interface Meter {
 }
 
 async function readToEnd(events: AsyncIterable<StreamEvent>, options: ReadOptions, meter: Meter): Promise<ChatReply> {
-  const { adapter, conversation, emit } = options
+  const { adapter, conversation, searchTool, emit } = options
+  const read = (item: Item, known?: string): Item => withId(toSearchCall(item, searchTool), known, toId)
   // By position. Servers do not always count from zero.
   const items = new Map<number, Item>()
   const toId = createCallIds(conversation)
@@ -223,7 +239,7 @@ async function readToEnd(events: AsyncIterable<StreamEvent>, options: ReadOption
         break
       }
       case 'response.output_item.done':
-        items.set(event.output_index, withId(event.item, calls.get(event.output_index)?.id, toId))
+        items.set(event.output_index, read(event.item, calls.get(event.output_index)?.id))
         break
       case 'response.completed':
       case 'response.incomplete':
@@ -238,8 +254,7 @@ async function readToEnd(events: AsyncIterable<StreamEvent>, options: ReadOption
     }
   }
   if (response === undefined) throw cutStream(adapter, 'The connection closed before the reply was finished.')
-  const output =
-    items.size > 0 ? sortItems(items) : (response.output ?? []).map((item) => withId(item, undefined, toId))
+  const output = items.size > 0 ? sortItems(items) : (response.output ?? []).map((item) => read(item))
   const message = toMessage(output, readCut(response, { adapter, emit }))
   if (!hasText) show(message.text)
   return { message, usage: readResponseUsage(response.usage) }

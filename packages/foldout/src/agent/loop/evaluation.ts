@@ -20,6 +20,7 @@ import type { AgentOptions } from '../options.ts'
 import type { Offer } from './core.ts'
 import { findWhole, type RunJournal } from './session/journal.ts'
 import { agentRun } from '../state/run-state.ts'
+import type { ContextParts } from '../refold/context-count.ts'
 import type { Refold } from '../refold/refold.ts'
 import type { RunSignal } from './session/run-signal.ts'
 import { findAddedTools, mayAddTools } from './take-render.ts'
@@ -93,7 +94,10 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
       type: 'warning',
       message: `An image or file of this conversation is only described to the model. ${reason}`,
     })
-  const watch = createReplyWatch(rendered.output, () => journal.state.turns + 1)
+  const watch = createReplyWatch(rendered.output, {
+    countReplies: () => journal.state.turns + 1,
+    describeContext: () => refold.describeContext(),
+  })
   let told = NO_USAGE
   let isOpen = true
   const assertOpen = (): void => {
@@ -148,7 +152,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
 /** Turns an adapter's events into those of the run. They are copies, because the adapter may go on with its own. */
 function createReplyWatch(
   output: OutputSpec<unknown> | undefined,
-  countReplies: () => number,
+  { countReplies, describeContext }: { countReplies(): number; describeContext(): ContextParts },
 ): (event: ModelEvent) => readonly AgentEvent[] {
   let partial: PartialJsonReader | undefined
   let last = 0
@@ -165,7 +169,7 @@ function createReplyWatch(
         return value === undefined ? [told] : [told, { type: 'output/partial', value, reply }]
       }
       case 'request/sent':
-        return [{ ...event, tools: [...event.tools] }]
+        return [{ ...event, tools: [...event.tools], context: describeContext() }]
       case 'reply/received':
         return [{ ...event, message: readMessage(event.message) as AssistantMessage, usage: readUsage(event.usage) }]
       case 'reply/lost':

@@ -112,8 +112,8 @@ export function mayAddTools({ offer, rendered }: Pick<RunCore, 'offer' | 'render
   return offer.tools.some(({ name, findsTools }) => findsTools === true || toolNames.includes(name))
 }
 
-function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: RenderedPrompt): void {
-  const event = describeRendered(rendered, [...toolbox.offered])
+function tellRendered({ session, journal, toolbox, tell, offer }: RunCore, rendered: RenderedPrompt): void {
+  const event = describeRendered(rendered, [...toolbox.offered], offer.system)
   const { tools, full, summarized } = event
   session.dispatch(promptRendered({ tools, full, summarized }))
   tell(event)

@@ -10,12 +10,28 @@ export interface ContextStart {
   listTools(): readonly AnyTool[]
 }
 
+/** The tokens of what precedes a conversation. */
+export interface StartCount {
+  readonly system: number
+  readonly tools: number
+}
+
+/** What the tokens of a request are for. */
+export interface ContextParts extends StartCount {
+  /** The texts of sections that were opened in the conversation. */
+  readonly sections: number
+  /** What other tools have answered. */
+  readonly results: number
+  /** What the user and the model have said. */
+  readonly conversation: number
+}
+
 /** Counts the tokens of requests. */
 export interface ContextCount {
   /** Counts one message. The number is kept, because every request has the message again. */
   countMessage(message: Message): number
   /** Counts the text and the tools that precede a conversation. */
-  countStart(): number
+  countStart(): StartCount
   /** Corrects a count by what the provider has counted. */
   correct(tokens: number): number
   /** Compares the provider's count with that of the request. */
@@ -29,7 +45,7 @@ export function createContextCount(counter: TokenCounter, getStart: () => Contex
   const counts = new WeakMap<Message, number>()
   // Some providers count half as much again as an estimate says.
   let scale = 1
-  let known: { readonly system: string; readonly version: number; readonly tokens: number } | undefined
+  let known: { readonly system: string; readonly version: number; readonly counted: StartCount } | undefined
   return {
     countMessage(message) {
       const count = counts.get(message) ?? countMessage(message, counter)
@@ -40,9 +56,9 @@ export function createContextCount(counter: TokenCounter, getStart: () => Contex
       const { system, version, listTools } = getStart()
       if (known?.system !== system || known.version !== version) {
         const tools = listTools().reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
-        known = { system, version, tokens: counter.count(system) + tools }
+        known = { system, version, counted: { system: counter.count(system), tools } }
       }
-      return known.tokens
+      return known.counted
     },
     correct: (tokens) => Math.round(scale * tokens),
     learn({ inputTokens }, counted) {
@@ -59,7 +75,7 @@ export function createContextCount(counter: TokenCounter, getStart: () => Contex
 const TOKENS_OF_MEDIA = 1600
 
 /** Counts the tokens of a message. */
-function countMessage(message: Message, counter: TokenCounter): number {
+export function countMessage(message: Message, counter: TokenCounter): number {
   let media = 0
   const text = JSON.stringify(toCounted(message), (key, value: unknown) => {
     if (UNCOUNTED.has(key)) return undefined

@@ -1,7 +1,7 @@
 import type { Message, ToolCall, ToolMessage, Usage } from '../../adapters/contract.ts'
 import { decideFold, isFull, mayFold, planFold, type FoldPlan, type FoldableResult } from '../../results/decide-fold.ts'
 import { READ_RESULT } from '../../results/read-result.ts'
-import type { ContextCount } from './context-count.ts'
+import type { ContextCount, ContextParts } from './context-count.ts'
 import type { BeforeRequest, RequestedFold } from './hook.ts'
 import { createLedger, type Conversation, type Ledger } from './ledger.ts'
 import type { RefoldTerms } from './options.ts'
@@ -70,6 +70,8 @@ export interface Refold {
   giveUpSummary(): void
   /** Says that a request was sent, so the provider has it in its cache. */
   sent(usage: Usage): void
+  /** Says what the tokens of the next request are for. */
+  describeContext(): ContextParts
   /** Counts the next request, and says why it does not fit the window, if so. */
   findMisfit(): string | undefined
 }
@@ -82,7 +84,7 @@ export function createRefold(parts: RefoldParts): Refold {
   let counted = 0
   const isCold = (): boolean => isCacheLost || isExpired(getState().repliedAt, terms.cache.ttlMs)
   const countRaw = (next: readonly Message[]): number =>
-    context.countStart() + getLedger().tokens + next.reduce((sum, message) => sum + context.countMessage(message), 0)
+    sumStart(context) + getLedger().tokens + next.reduce((sum, message) => sum + context.countMessage(message), 0)
   const count = (next: readonly Message[] = []): number => context.correct(countRaw(next))
   let canSummarize = terms.summarize !== undefined
   const isTooFull = (next: readonly Message[]): boolean => parts.isOn && canSummarize && isFull(count(next), window)
@@ -117,6 +119,24 @@ export function createRefold(parts: RefoldParts): Refold {
     sent(usage) {
       isCacheLost = false
       context.learn(usage, counted)
+    },
+    describeContext() {
+      const { system, tools } = context.countStart()
+      let sections = 0
+      let results = 0
+      for (const { sent, tokens } of getLedger().entries) {
+        if (sent.role !== 'tool') continue
+        if (parts.isDisclosure(sent.name)) sections += tokens
+        else results += tokens
+      }
+      const { correct } = context
+      return {
+        system: correct(system),
+        tools: correct(tools),
+        sections: correct(sections),
+        results: correct(results),
+        conversation: correct(getLedger().tokens - sections - results),
+      }
     },
     findMisfit() {
       counted = countRaw([])
@@ -251,9 +271,14 @@ interface FoldableParts {
   isSpent(message: ToolMessage, call: ToolCall | undefined): boolean
 }
 
+function sumStart(context: ContextCount): number {
+  const { system, tools } = context.countStart()
+  return system + tools
+}
+
 /** Lists the results that a fold may shorten, with everything that the decision needs. */
 function listFoldable(ledger: Ledger, { context, isKept, isSpent }: FoldableParts): readonly FoldableResult[] {
-  const start = context.countStart()
+  const start = sumStart(context)
   const found: FoldableResult[] = []
   let calls: readonly ToolCall[] = []
   for (const { message, tokens, before, replies, getStub } of ledger.entries) {

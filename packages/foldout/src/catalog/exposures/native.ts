@@ -16,12 +16,7 @@ import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { checkCore, createJoinedTools, getCoreTools, type SearchExposureOptions } from './core.ts'
 import { createExposedCatalog, type ExposedControl } from './exposed-catalog.ts'
-
-const INSTRUCTIONS =
-  'Most tools are not listed. When no listed tool fits: 1. call search_tools with the function you need, in a few English words, one step per search; 2. call a tool it found: by its own name if the answer says that it is callable now, otherwise with use_tool and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'
-
-const CALL_WITH =
-  'Call what it finds by its own name if the answer says that it is callable now, otherwise with use_tool.'
+import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
 
 /** Providers accept no more in one result. */
 const MAX_ADDED = 5
@@ -57,13 +52,13 @@ export function native(options: SearchExposureOptions = {}): Exposure {
       }
       const search = createSearchTool(scope, {
         ...options,
-        callWith: CALL_WITH,
+        callWith: CALL_WITH_USE_TOOL,
         answer: (question, { addsInPlace = false }) => answer(question, addsInPlace && client.takesListChanges),
       })
       const control: ExposedControl = createExposedCatalog({
         ...scope,
         exposure: 'native',
-        instructions: INSTRUCTIONS,
+        instructions: SEARCH_THEN_USE,
         entries: () => scope.core().entries,
         metaTools: [search, createUseTool(scope)],
         joined,
@@ -79,15 +74,12 @@ interface FoundPlan {
   readonly answer: SearchAnswer
 }
 
-/**
- * What two calls by the tool's own name save: each is shorter by about twelve tokens of output, which cost five times as
- * much as input.
- */
-const SAVED_BY_CALLS = 120
+/** What a call by the tool's own name saves: about nine tokens of output, which cost five times as much as input. */
+const SAVED_BY_CALL = 45
 
 /** Adds the best hits, as long as that costs no more than signatures and a call through `use_tool`. */
 function findPlan(catalog: Catalog, question: SearchQuestion, signatures: SearchAnswer): FoundPlan | undefined {
-  const most = estimatedTokens.count(signatures.text) + SAVED_BY_CALLS
+  const most = estimatedTokens.count(signatures.text) + SAVED_BY_CALL
   for (let count = MAX_ADDED; count > 0; count--) {
     const plan = planAnswer(catalog, question, { shown: signatures.shown, most, count })
     const answer = formatPlan(catalog, question, plan)
@@ -140,7 +132,7 @@ function countDefinitions(entries: readonly CatalogEntry[]): number {
 function formatPlan(catalog: Catalog, question: SearchQuestion, { added, signed, named }: Plan): SearchAnswer {
   const { detail, core } = question
   const lines = signed.map((entry) => formatHit(entry, detail, core?.has(entry) ?? false, catalog.sources.length > 1))
-  const callable = `Callable now: ${added.map(({ name }) => name).join(', ')}.`
+  const callable = `Callable now by name: ${added.map(({ name }) => name).join(', ')}.`
   return {
     text: [...formatRemarks(question), callable, ...lines, ...formatAlsoNear(named)].join('\n'),
     shown: [...added, ...signed],

@@ -39,9 +39,9 @@ export function getOptionsDigest<World>(arm: CompareArm<World>): string {
 
 function describeOptions<World>({ open, disclosure, host, options }: CompareArm<World>): unknown {
   return [
-    open === undefined ? null : describeRule(open),
-    disclosure ? [disclosure.name, disclosure.showCost] : null,
-    host ? `host ${host.name}` : null,
+    open && describeRule(open),
+    disclosure && [disclosure.name, disclosure.showCost],
+    host && `host ${host.name}`,
     toText(options),
   ]
 }

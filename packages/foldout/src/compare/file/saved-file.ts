@@ -32,7 +32,7 @@ export async function openSavedFile(path: string): Promise<SavedFile> {
     const found = await readSavedFile(path)
     const known = new Set(found.texts)
     const file = tryTo(path, () => openSync(path, 'a+'))
-    const write = (lines: string): void => tryTo(path, () => writeAll(file, `${isTorn(file) ? '\n' : ''}${lines}`))
+    const write = (lines: string): void => tryTo(path, () => writeAll(file, `${getMend(file)}${lines}`))
     return {
       ...found,
       begin: (header) => write(`${JSON.stringify(header)}\n`),
@@ -58,10 +58,11 @@ function tryTo<Value>(path: string, work: () => Value): Value {
 }
 
 /** A process that was killed while writing may have left half a line, which must not spoil the next one. */
-function isTorn(file: number): boolean {
+function getMend(file: number): string {
   const { size } = fstatSync(file)
   const last = Buffer.alloc(1)
-  return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString('latin1') !== '\n'
+  const isTorn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString('latin1') !== '\n'
+  return '\n'.repeat(Number(isTorn))
 }
 
 function writeAll(file: number, text: string): void {

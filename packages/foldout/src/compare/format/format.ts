@@ -47,10 +47,10 @@ function formatText(report: CompareReport, columns: number): string {
   const blocks = [
     wrap(title, columns),
     alignOrList(arms, columns),
-    ...(costs.length > 0 ? [alignOrList(costs, columns)] : []),
+    alignOrList(costs, columns),
     sentences.flatMap((sentence) => wrap(sentence, columns)),
   ]
-  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`
+  return `${blocks.flatMap((lines) => lines.join('\n') || []).join('\n\n')}\n`
 }
 
 /** A table, or a list of its rows if it is too wide. */
@@ -89,13 +89,14 @@ function formatMarkdown(report: CompareReport): string {
   const blocks = [
     escapeMarkdown(title),
     toMarkdownTable(arms),
-    ...(costs.length > 0 ? [toMarkdownTable(costs)] : []),
+    toMarkdownTable(costs),
     sentences.map((sentence) => `- ${escapeMarkdown(sentence)}`).join('\n'),
   ]
-  return `${blocks.join('\n\n')}\n`
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
 function toMarkdownTable(rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return ''
   const [head = [], ...others] = rows.map((row) => `| ${row.map(escapeMarkdown).join(' | ')} |`)
   const rule = `|${(rows[0] ?? []).map(() => ' --- |').join('')}`
   return [head, rule, ...others].join('\n')
@@ -119,7 +120,7 @@ function formatJUnit(report: CompareReport): string {
     const low = toSigned(against?.interval.low ?? 0)
     const high = toSigned(against?.interval.high ?? 0)
     const figures = `${toSigned(against?.difference ?? 0)} points, between ${low} and ${high}. ${(against?.reasons ?? []).join(' ')}`
-    const message = escapeXml(`${getVerdict(arm)}: ${figures.trim()}`)
+    const message = escapeXml(`${getVerdict(against?.verdict ?? 'no-signal')}: ${figures.trim()}`)
     if (against?.verdict === 'worse') return `    <testcase ${attributes}><failure message="${message}"/></testcase>`
     if (against?.verdict === 'not-worse') return `    <testcase ${attributes}/>`
     return `    <testcase ${attributes}><skipped message="${message}"/></testcase>`

@@ -46,27 +46,32 @@ export function toName(name: string): string {
   return shorten(toVisibleText(name).replaceAll(/\s+/g, ' '), 40)
 }
 
-export function getVerdict({ against }: ArmReport): string {
-  return against ? VERDICTS[against.verdict] : 'base'
+export function getVerdict(verdict: CompareVerdict): string {
+  return VERDICTS[verdict]
 }
 
 function toArmRow(name: string, arm: ArmReport): readonly string[] {
-  const { success, interval, against, openings, requests, inputTokens, seconds, errors } = arm
-  const failed = errors > 0 ? ` (${formatCount(errors, 'error')})` : ''
+  const { success, interval, openings, requests, inputTokens, seconds, errors } = arm
+  const title = [toName(name)]
+  if (errors > 0) title.push(`(${formatCount(errors, 'error')})`)
+  let missed = '–'
+  if (openings.needed > 0) missed = `${openings.missedInAll} of ${openings.needed}`
   return [
-    `${toName(name)}${failed}`,
+    title.join(' '),
     `${toPercent(success)} [${toPoints(interval.low, 0)}, ${toPoints(interval.high, 0)}]`,
-    against
-      ? `${toSigned(against.difference)} [${toSigned(against.interval.low, 0)}, ${toSigned(against.interval.high, 0)}]`
-      : '–',
-    getVerdict(arm),
-    against ? String(against.better) : '–',
-    against ? String(against.worse) : '–',
-    openings.needed === 0 ? '–' : `${openings.missedInAll} of ${openings.needed}`,
+    ...toAgainstCells(arm),
+    missed,
     requests.toFixed(1),
     String(Math.round(inputTokens)),
     seconds.p50.toFixed(1),
   ]
+}
+
+function toAgainstCells({ against }: ArmReport): readonly string[] {
+  if (!against) return ['–', 'base', '–', '–']
+  const { difference, interval, verdict, better, worse } = against
+  const ends = `[${toSigned(interval.low, 0)}, ${toSigned(interval.high, 0)}]`
+  return [`${toSigned(difference)} ${ends}`, VERDICTS[verdict], String(better), String(worse)]
 }
 
 function toCostRows({ arms, base, perHour }: CompareReport): ReportRows['costs'] {
@@ -106,17 +111,17 @@ const MOST_SECTIONS = 5
 function describeArm(name: string, { against, openings, callsNotOffered }: ArmReport): readonly string[] {
   const own = toName(name)
   const missed = openings.sections.filter((section) => section.missed > 0).slice(0, MOST_SECTIONS)
-  return [
-    ...(against?.reasons ?? []).map((reason) => `${own}: ${reason}`),
-    ...(against?.verdict === 'undecided' && against.casesNeeded !== null
-      ? [`${own} is undecided. About ${against.casesNeeded} cases would decide it if it is as good as the base.`]
-      : []),
-    ...missed.map(
-      (section) =>
-        `${own} missed ${toName(section.path)} in ${section.missed} of ${section.needed} runs that needed it; ${section.missedInFailures} of these failed${formatWaste(section.wastedUsd)}.`,
-    ),
-    ...(callsNotOffered > 0 ? [`${own} called tools that were not offered ${callsNotOffered} times.`] : []),
-  ]
+  const sentences = (against?.reasons ?? []).map((reason) => `${own}: ${reason}`)
+  if (against?.verdict === 'undecided' && against.casesNeeded !== null)
+    sentences.push(
+      `${own} is undecided. About ${against.casesNeeded} cases would decide it if it is as good as the base.`,
+    )
+  for (const section of missed)
+    sentences.push(
+      `${own} missed ${toName(section.path)} in ${section.missed} of ${section.needed} runs that needed it; ${section.missedInFailures} of these failed${formatWaste(section.wastedUsd)}.`,
+    )
+  if (callsNotOffered > 0) sentences.push(`${own} called tools that were not offered ${callsNotOffered} times.`)
+  return sentences
 }
 
 function formatWaste(usd: number | null): string {

@@ -1,9 +1,9 @@
 import type { AgainstBase, CompareVerdict } from '../contract/report.ts'
 import type { SavedHeader, SavedRun } from '../contract/saved.ts'
 import { getNormalShare } from '../statistics/distributions.ts'
-import { comparePaired, findP, type PairedCase, type PairedResult } from '../statistics/paired.ts'
+import { comparePaired, findP, type PairedCase } from '../statistics/paired.ts'
 import { findMissed, type Needs } from './openings.ts'
-import type { KnownRuns } from './runs.ts'
+import { getCluster, type KnownRuns } from './runs.ts'
 
 const MIN_CLUSTERS = 10
 const MAX_ERROR_SHARE = 0.05
@@ -16,44 +16,41 @@ export interface Terms {
 
 /** Compares an arm with the base, over the cases that both have run. */
 export function compareWithBase(header: SavedHeader, runs: KnownRuns, arm: string, { z, needs }: Terms): AgainstBase {
-  const shared = header.cases.flatMap((one) => {
-    const pair = { ...one, base: runs.get(header.base, one.id), other: runs.get(arm, one.id) }
-    return pair.base.length > 0 && pair.other.length > 0 ? [pair] : []
-  })
-  const cases = shared.map(({ id, conversation, base, other }): PairedCase => ({
-    base: base.map(({ score }) => score),
-    other: other.map(({ score }) => score),
-    cluster: conversation === undefined ? `case ${id}` : `conversation ${conversation}`,
+  const level = 2 * getNormalShare(z) - 1
+  const shared = header.cases
+    .map((one) => ({ ...one, base: runs.get(header.base, one.id), other: runs.get(arm, one.id) }))
+    .filter(({ base, other }) => base.length > 0 && other.length > 0)
+  if (shared.length === 0) return { ...NO_CASES, base: header.base, interval: { low: -1, high: 1, level } }
+  const cases = shared.map((one): PairedCase => ({
+    base: one.base.map(({ score }) => score),
+    other: one.other.map(({ score }) => score),
+    cluster: getCluster(one),
   }))
-  const result = cases.length === 0 ? NO_CASES : comparePaired(cases, { margin: header.margin, z })
+  const { interval, verdict, ...result } = comparePaired(cases, { margin: header.margin, z })
   const reasons = findReasons(shared, { base: header.base, arm, needs, clusters: result.clusters })
-  const { low, high } = result.interval
   return {
+    ...result,
     base: header.base,
-    difference: result.difference,
-    interval: { low: Math.max(-1, low), high: Math.min(1, high), level: 2 * getNormalShare(z) - 1 },
-    p: cases.length === 0 ? 1 : findP(cases, result, header.seed),
-    test: result.test,
-    verdict: reasons.length > 0 ? 'no-signal' : result.verdict,
+    interval: { low: Math.max(-1, interval.low), high: Math.min(1, interval.high), level },
+    p: findP(cases, { interval, verdict, ...result }, header.seed),
+    verdict: reasons.length > 0 ? 'no-signal' : verdict,
     reasons,
     cases: cases.length,
-    clusters: result.clusters,
-    better: result.better,
-    worse: result.worse,
-    casesNeeded: cases.length === 0 ? null : result.casesNeeded,
   }
 }
 
-const NO_CASES: PairedResult = {
+const NO_CASES = {
   difference: 0,
-  interval: { low: -1, high: 1 },
+  p: 1,
   test: 'sign-flips',
-  verdict: 'undecided',
+  verdict: 'no-signal',
+  reasons: ['There is no case that both arms have run.'],
+  cases: 0,
   clusters: 0,
   better: 0,
   worse: 0,
-  casesNeeded: 0,
-}
+  casesNeeded: null,
+} as const
 
 interface SharedCase {
   readonly id: string

@@ -6,7 +6,7 @@ import { getWilson } from '../statistics/intervals.ts'
 import { comparePaired, getMean, type PairedCase } from '../statistics/paired.ts'
 import { billRun, describeMoney } from './money.ts'
 import { describeOpenings, type Needs } from './openings.ts'
-import type { KnownRuns } from './runs.ts'
+import { getCluster, type KnownRuns } from './runs.ts'
 
 interface ArmParts {
   readonly arm: string
@@ -20,11 +20,13 @@ const Z = 1.645
 export function describeArm(header: SavedHeader, known: KnownRuns, { arm, needs, against }: ArmParts): ArmReport {
   const { prices } = header
   const runs = known.ofArm(arm)
-  const cases = header.cases.flatMap(({ id, conversation }): readonly PairedCase[] => {
-    const other = known.get(arm, id).map(({ score }) => score)
-    const cluster = conversation === undefined ? `case ${id}` : `conversation ${conversation}`
-    return other.length === 0 ? [] : [{ base: [0], other, cluster }]
-  })
+  const cases = header.cases
+    .map((one): PairedCase => ({
+      base: [0],
+      other: known.get(arm, one.id).map(({ score }) => score),
+      cluster: getCluster(one),
+    }))
+    .filter(({ other }) => other.length > 0)
   const mean = (get: (run: SavedRun) => number): number => getMean(runs.map(get))
   const tokens = (field: 'input' | 'output'): number =>
     mean(({ requests }) => requests.reduce((sum, request) => sum + request[field], 0))

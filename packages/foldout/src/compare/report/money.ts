@@ -36,16 +36,18 @@ function countCached(request: SavedRequest, { prices, isWarm, isFirst, addedBefo
   const { start, tools, same, sameTokens, afterMs } = request
   // After a pause that is longer than the cache lives, only what other conversations keep warm is left.
   const isLost = isFirst || afterMs > getTtlMs(prices)
-  let tokens = step === undefined ? same : sameTokens
   // A tool at the end of the list changes everything behind the list.
-  if (added === 'at-end' && request.added > 0) tokens = step === undefined ? 0 : tools + addedBefore
-  if (isLost) tokens = isWarm ? start : 0
-  const whole = step === undefined ? tokens : Math.floor(tokens / step) * step
-  return whole < minimum ? 0 : whole
+  const isMoved = added === 'at-end' && request.added > 0
+  let tokens = same
+  if (step !== undefined) tokens = sameTokens
+  if (isMoved) tokens = Number(step !== undefined) * (tools + addedBefore)
+  if (isLost) tokens = Number(isWarm) * start
+  if (step !== undefined) tokens -= tokens % step
+  return Number(tokens >= minimum) * tokens
 }
 
 function toUsage({ input, output }: SavedRequest, cached: number, { minimum = DEFAULT_MINIMUM }: ComparePrices): Usage {
-  const cacheWriteTokens = input < minimum ? 0 : input - cached
+  const cacheWriteTokens = Number(input >= minimum) * (input - cached)
   return { inputTokens: input, outputTokens: output, cachedInputTokens: cached, cacheWriteTokens }
 }
 
@@ -67,12 +69,11 @@ function priceOutput(requests: readonly SavedRequest[], { output }: ComparePrice
 export function describeMoney({ prices, perHour }: SavedHeader, runs: readonly SavedRun[]): ArmMoney | null {
   if (prices === null || runs.length === 0) return null
   const share = findShare(runs)
-  const warmth = perHour === null ? null : computeWarmth(perHour * share, { ttlMs: getTtlMs(prices) })
-  const toCost = (cold: number, warm: number): CostByCache => ({
-    cold,
-    warm,
-    atTraffic: warmth === null ? null : warmth * warm + (1 - warmth) * cold,
-  })
+  const toCost = (cold: number, warm: number): CostByCache => {
+    if (perHour === null) return { cold, warm, atTraffic: null }
+    const warmth = computeWarmth(perHour * share, { ttlMs: getTtlMs(prices) })
+    return { cold, warm, atTraffic: warmth * warm + (1 - warmth) * cold }
+  }
   const cold = runs.reduce((sum, { requests }) => sum + billRun(requests, prices, false), 0)
   const warm = runs.reduce((sum, { requests }) => sum + billRun(requests, prices, true), 0)
   const passed = runs.filter(({ score }) => score === 1).length

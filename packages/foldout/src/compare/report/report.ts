@@ -1,3 +1,5 @@
+import { NO_USAGE } from '../../adapters/contract.ts'
+import { dropUndefined } from '../../core/json/json.ts'
 import type { ArmReport, CaseReport, CompareCell, CompareReport } from '../contract/report.ts'
 import type { SavedHeader, SavedRun } from '../contract/saved.ts'
 import { getLookZ } from '../statistics/looks.ts'
@@ -88,7 +90,7 @@ function compose(header: SavedHeader, parts: Parts, runs: readonly SavedRun[]): 
     ]),
   )
   const counted = Object.keys(header.arms).flatMap((arm) => known.ofArm(arm))
-  const usages = counted.flatMap(({ usage, userUsage }) => (userUsage ? [usage, userUsage] : [usage]))
+  const usages = counted.flatMap(({ usage, userUsage }) => [usage, userUsage ?? NO_USAGE])
   return {
     version: 1,
     base,
@@ -125,7 +127,7 @@ function describeCase(one: SavedHeader['cases'][number], { known, needs, arms }:
   return {
     id,
     input,
-    ...(conversation === undefined ? {} : { conversation }),
+    ...dropUndefined({ conversation }),
     needs: own,
     arms: Object.fromEntries(cells),
   }

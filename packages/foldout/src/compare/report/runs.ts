@@ -37,6 +37,12 @@ export function indexRuns(header: SavedHeader, runs: readonly SavedRun[], repeat
 
 const NONE: readonly SavedRun[] = []
 
+/** Cases of one conversation are not independent. */
+export function getCluster({ id, conversation }: SavedHeader['cases'][number]): string {
+  if (conversation === undefined) return `case ${id}`
+  return `conversation ${conversation}`
+}
+
 /** Whether a run belongs to a case and an arm as they are now. */
 export function createRunCheck({ arms, models, cases }: SavedHeader): (run: SavedRun) => boolean {
   const digests = new Map(cases.map(({ id, digest }) => [id, digest]))

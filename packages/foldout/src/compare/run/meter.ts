@@ -51,7 +51,7 @@ export function createMeter(counter: TokenCounter): Meter {
   const requests: SavedRequest[] = []
   const latest = new Map<string, Parts>()
   let first: Meter['first']
-  let sentAt = 0
+  let sentAt: number | undefined
   const toPart = remember((message: Exclude<Message, { role: 'tools' }>): Part => messagePart(message, counter))
   const toToolPart = remember((tool: AnyTool): Part => ({
     text: JSON.stringify(toolDefinition(tool)),
@@ -91,7 +91,7 @@ export function createMeter(counter: TokenCounter): Meter {
         same: share(undefined),
         sameTokens: share(1),
         output: 0,
-        afterMs: requests.length === 0 ? 0 : Math.round(now - sentAt),
+        afterMs: Math.round(now - (sentAt ?? now)),
       })
       addedBefore = added
       sentAt = now
@@ -101,8 +101,8 @@ export function createMeter(counter: TokenCounter): Meter {
     reply(message, usage) {
       const last = requests.at(-1)
       if (!last) return
-      const counted = message && message.role !== 'tools' ? toPart(message).tokens : 0
-      const output = usage && usage.outputTokens > 0 ? usage.outputTokens : counted
+      let output = usage?.outputTokens ?? 0
+      if (output === 0 && message && message.role !== 'tools') output = toPart(message).tokens
       requests[requests.length - 1] = { ...last, output: last.output + output }
     },
   }

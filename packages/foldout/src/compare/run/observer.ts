@@ -83,7 +83,7 @@ export function observe(bound: ComparedPrompt, isOpen: boolean): Observer {
     getFacts: () => ({
       callsNotOffered,
       ...(first && !isOpen ? findFolds(first, { opened, ahead }) : NO_FOLDS),
-      used: first ? findUsed(first, tools) : [],
+      used: findUsed(first, tools),
     }),
   }
 }
@@ -111,8 +111,9 @@ function findFolds({ view }: RenderedPrompt, openings: Openings): Omit<RunFacts,
 }
 
 /** The sections whose tools were called. A tool belongs to the innermost section that has it. */
-function findUsed({ view }: RenderedPrompt, tools: ReadonlySet<string>): readonly string[] {
-  if (tools.size === 0) return []
+function findUsed(first: RenderedPrompt | undefined, tools: ReadonlySet<string>): readonly string[] {
+  if (!first || tools.size === 0) return []
+  const { view } = first
   const inFull = view.opened(view.keys)
   const owners = new Map<string, string>()
   // Outer sections come first.

@@ -1,5 +1,6 @@
 import type { CallPeer } from '../../catalog/tool.ts'
 import { untilAborted } from '../../core/abort.ts'
+import { checkNumbers } from '../../core/check-number.ts'
 import { LIST_TIMEOUT_MS } from '../limits.ts'
 import { addSender, LEGACY_VERSIONS, MODERN_VERSIONS, UNSUPPORTED_VERSION, type Era } from '../protocol/eras.ts'
 import { METHOD_NOT_FOUND, ProtocolError } from '../protocol/errors.ts'
@@ -55,6 +56,7 @@ export interface ConnectToMcpOptions {
  * ```
  */
 export async function connectToMcp(transport: McpTransport, options: ConnectToMcpOptions): Promise<McpSession> {
+  checkNumbers({ timeoutMs: options.timeoutMs }, { code: 'mcp-options' })
   const connecting = new Connecting(transport, options)
   try {
     return await connecting.connect()

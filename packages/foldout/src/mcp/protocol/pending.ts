@@ -63,7 +63,8 @@ export class PendingRequest implements Expiring {
   /** How it is sent over a transport on which each request has its own stream. */
   followStream(): SendOptions {
     const { sending, cancelBy } = this.#options
-    const onStreamEnd = (): void => this.fail(new ProtocolError('CONNECTION_CLOSED', 'Connection closed'))
+    const onStreamEnd = (reason?: string): void =>
+      this.fail(new ProtocolError('CONNECTION_CLOSED', 'Connection closed', reason))
     if (cancelBy !== 'stream') return { ...sending, onStreamEnd }
     this.#stream = new AbortController()
     return { ...sending, onStreamEnd, signal: this.#stream.signal }

@@ -57,7 +57,7 @@ export interface SendOptions {
   /** Of a request: aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal
   /** Of a request: called when its stream has ended without the answer. */
-  readonly onStreamEnd?: () => void
+  readonly onStreamEnd?: (reason?: string) => void
 }
 
 /** Sends a message. Rejects if it cannot be sent. */

@@ -1,4 +1,4 @@
-import { cutText } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { decodeText } from '../../sections/skills/read-skills.ts'
@@ -22,7 +22,12 @@ export interface ServedSkills {
   list(uri: string): Promise<readonly JsonObject[] | undefined>
 }
 
-const TYPES: Readonly<Record<string, string>> = { md: 'text/markdown', json: 'application/json', html: 'text/html' }
+const MARKDOWN = 'text/markdown'
+const TYPES = new Map([
+  ['md', MARKDOWN],
+  ['json', 'application/json'],
+  ['html', 'text/html'],
+])
 const FOLDER_TYPE = 'inode/directory'
 const NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/
 
@@ -54,15 +59,15 @@ class SkillShelf implements ServedSkills {
     for (const skill of skills) {
       const { name, key } = skill
       // Two skills of one name are told apart by the folders around them.
-      const around = key === name ? '' : `${toKey(skill.category) || 'skills'}/`
-      const folder = `${SKILL_SCHEME}${around}${name}/`
+      let folder = `${SKILL_SCHEME}${name}/`
+      if (key !== name) folder = `${SKILL_SCHEME}${toKey(skill.category) || 'skills'}/${name}/`
       this.#placed.set(folder, { skill, folder })
     }
   }
 
   get resources(): readonly JsonObject[] {
     return [...this.#placed.values()].map(({ skill: { name, description }, folder }) => {
-      return { uri: `${folder}${MANIFEST}`, name, description, mimeType: TYPES['md'] }
+      return { uri: `${folder}${MANIFEST}`, name, description, mimeType: MARKDOWN }
     })
   }
 
@@ -72,12 +77,13 @@ class SkillShelf implements ServedSkills {
     )
     if (lines.length === 0) return ''
     const list = lines.join('\n')
-    const shown = list.length > MAX_SKILL_INSTRUCTIONS ? `${cutText(list, MAX_SKILL_INSTRUCTIONS)}…` : list
+    const shown = shorten(list, MAX_SKILL_INSTRUCTIONS)
     return `This server has skills: instructions for tasks. Read the resource of one before you do what it is about:\n${shown}`
   }
 
   describe(uri: string): Promise<WireSkill> | undefined {
-    const placed = uri.endsWith(`/${MANIFEST}`) ? this.#placed.get(uri.slice(0, -MANIFEST.length)) : undefined
+    if (!uri.endsWith(`/${MANIFEST}`)) return undefined
+    const placed = this.#placed.get(uri.slice(0, -MANIFEST.length))
     if (!placed) return undefined
     const entry = this.#entries.get(uri) ?? describeSkill(placed)
     this.#entries.set(uri, entry)
@@ -91,7 +97,7 @@ class SkillShelf implements ServedSkills {
     if (!placed || !bytes) return undefined
     const manifest = `${placed.folder}${MANIFEST}`
     const entry = await this.#entries.get(manifest)
-    // A file that has changed since is described again.
+    // A changed file gets a new digest in the next list.
     if (isPlainObject(entry) && entry.resources !== 'dynamic') {
       const listed = entry.resources.find((file) => file.uri === uri)
       if (listed?.digest !== getDigest(bytes)) this.#entries.delete(manifest)
@@ -100,7 +106,7 @@ class SkillShelf implements ServedSkills {
   }
 
   async list(uri: string): Promise<readonly JsonObject[] | undefined> {
-    const folder = uri.endsWith('/') ? uri : `${uri}/`
+    const folder = `${uri.replace(/\/$/, '')}/`
     const placed = this.#find(folder)
     if (!placed) return undefined
     const entry = await this.describe(`${placed.folder}${MANIFEST}`)
@@ -112,8 +118,9 @@ class SkillShelf implements ServedSkills {
     for (const file of inside) {
       const [name = '', ...below] = file.uri.slice(folder.length).split('/')
       const child = `${folder}${name}`
-      const own = below.length > 0 ? { mimeType: FOLDER_TYPE } : { mimeType: getType(file.uri), size: file.size }
-      children.set(child, { uri: child, name: decodeURIComponent(name), ...own })
+      const listed = { uri: child, name: decodeURIComponent(name) }
+      if (below.length > 0) children.set(child, { ...listed, mimeType: FOLDER_TYPE })
+      else children.set(child, { ...listed, mimeType: getType(file.uri), size: file.size })
     }
     return [...children.values()]
   }
@@ -167,5 +174,5 @@ function toContent(bytes: Uint8Array): JsonObject {
 
 function getType(uri: string): string {
   const ending = uri.slice(uri.lastIndexOf('.') + 1).toLowerCase()
-  return Object.hasOwn(TYPES, ending) ? (TYPES[ending] ?? '') : 'text/plain'
+  return TYPES.get(ending) ?? 'text/plain'
 }

@@ -75,7 +75,7 @@ async function listSkills(session: McpSession, { signal }: SkillsFromMcpOptions)
   const entries: unknown[] = []
   let cursor: unknown
   for (let page = 0; page < MAX_SKILL_PAGES && entries.length < MAX_SERVED_SKILLS; page++) {
-    const params = cursor === undefined ? {} : { cursor }
+    const params = { ...(cursor !== undefined && { cursor }) }
     const { skills, nextCursor } = await requestFromMcp(session, 'skills/list', params, { signal })
     if (Array.isArray(skills)) for (const entry of skills as readonly unknown[]) entries.push(entry)
     if (typeof nextCursor !== 'string' || nextCursor === '' || nextCursor === cursor) break

@@ -42,7 +42,8 @@ export function findSkillCapability(capabilities: JsonObject): JsonObject | unde
   const { extensions } = capabilities
   if (!isPlainObject(extensions) || !Object.hasOwn(extensions, SKILLS)) return undefined
   const settings = extensions[SKILLS]
-  return isPlainObject(settings) ? settings : undefined
+  if (isPlainObject(settings)) return settings
+  return undefined
 }
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/

@@ -48,13 +48,19 @@ function failureText(error: unknown, call: FailedCall): string {
   if (isNotConnected(error) && !hasBegun)
     return `Tool '${tool}' was not run: there is no connection to the server '${server}'.${text === 'Not connected' ? '' : ` ${text}`}`
   if (code === 'CONNECTION_CLOSED' || isCutOff || isNotConnected(error))
-    return `The connection to the server '${server}' was lost during the call of '${tool}'. It is unknown whether it has run.`
+    return `The connection to the server '${server}' was lost during the call of '${tool}'.${describeEnd(code, data)} It is unknown whether it has run.`
   if (isTimeout(code, data))
     return `Tool '${tool}' was cancelled: the server '${server}' gave no answer and no progress for ${timeoutMs / 1_000} seconds.`
   // Errors of the protocol have numbers, those of the transport do not.
   if (typeof code === 'number')
     return `The server '${server}' rejected the call of '${tool}': ${text}${describeData(data)}`
   return `The call of '${tool}' on the server '${server}' failed: ${text}${getReason(error)}`
+}
+
+/** Why the stream of a request ended, if the transport knows. */
+function describeEnd(code: unknown, data: unknown): string {
+  if (code !== 'CONNECTION_CLOSED' || typeof data !== 'string') return ''
+  return ` ${toVisibleText(data).replace(/\.?$/, '.')}`
 }
 
 /** Errors of clients, and of transports that know that a request did not reach the server. */

@@ -202,13 +202,6 @@ export function createRegistry(
   }
   sections.forEach((section, i) => add(section, undefined, i + 1))
 
-  const inferred = new Map<string, Slot>()
-  for (const slot of slots) {
-    if (slot.section.params) continue
-    const { body, summary } = slot.section
-    if (typeof body !== 'function') addNames(inferred, body, slot)
-    if (summary) addNames(inferred, summary, slot)
-  }
   return {
     slots,
     byPath,
@@ -218,7 +211,7 @@ export function createRegistry(
     ends: Uint32Array.from(slots, ({ end }) => end),
     full: new Array<undefined>(slots.length).fill(undefined),
     folds: new WeakMap(),
-    inferred,
+    inferred: inferValues(slots),
     sharesTools: isSharing(slots, tools.size),
     hasToolsOnDemand: slots.some(({ section }) => section.toolsOnDemand !== undefined),
   }
@@ -241,6 +234,18 @@ export function findFullTemplate(registry: Registry, slot: Slot): Template | und
   const { body } = slot.section
   if (known || typeof body === 'function' || !hasInk(body)) return known
   return (registry.full[slot.index] = wrapTemplate(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`))
+}
+
+/** Finds the placeholders of sections without params, each with the first section that has it. */
+function inferValues(slots: readonly Slot[]): ReadonlyMap<string, Slot> {
+  const inferred = new Map<string, Slot>()
+  for (const slot of slots) {
+    if (slot.section.params) continue
+    const { body, summary } = slot.section
+    if (typeof body !== 'function') addNames(inferred, body, slot)
+    if (summary) addNames(inferred, summary, slot)
+  }
+  return inferred
 }
 
 function isSharing(slots: readonly Slot[], toolCount: number): boolean {

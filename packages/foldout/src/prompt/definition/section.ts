@@ -313,7 +313,8 @@ export function defineSection<
     invalid(`its delegate is ${describeGiven(delegate)}. Pass true, or the name of one of the run's \`delegates\`.`)
   if ((visibility === 'summary' || visibility === 'auto') && options.summary === undefined)
     invalid(`it is folded but has no summary. Give it a \`summary\`, or leave out visibility: '${visibility}'.`)
-  const { need } = options
+  const { need, priority = 0 } = options
+  if (!Number.isFinite(priority)) invalid(`its priority is ${describeGiven(priority)}. Pass a number, or leave it out.`)
   if (need !== undefined && !(need >= 0 && need <= 1))
     invalid(`its need is ${describeGiven(need)}. Pass a share from 0 to 1.`)
   if (typeof options.listed === 'number' && !(options.listed > 0))
@@ -341,7 +342,7 @@ export function defineSection<
     listed: options.listed === true ? MAX_LIST_CHARACTERS : options.listed || undefined,
     children: children.length > 0 ? Object.freeze([...children]) : NO_SECTIONS,
     acceptsOverrides: options.acceptsOverrides ?? true,
-    priority: options.priority ?? 0,
+    priority,
     delegate,
   })
 }

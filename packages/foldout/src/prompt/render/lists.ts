@@ -67,13 +67,16 @@ function describeList({ parent, slots, most }: List, renderer: Renderer): string
     return lines.map(({ start, summary }) => `${start}${cutAtWord(summary, length)}`).join('\n')
   const keys = slots.map(({ path }) => path).join(', ')
   if (keys.length <= most) return `Keys: ${keys}`
-  return `${formatCount(slots.length, 'section')}${parent === '' ? '' : ` in "${parent}"`}.`
+  const count = formatCount(slots.length, 'section')
+  if (parent === '') return `${count}.`
+  return `${count} in "${parent}".`
 }
 
 function describeSlot(slot: Slot, renderer: Renderer): Line {
   const { path, section } = slot
-  const title = section.title === section.key ? '' : ` (${toLine(section.title)})`
-  return { start: `- ${path}${title}: `, summary: toLine(renderer.writer.getSummary(slot) ?? '') }
+  const summary = toLine(renderer.writer.getSummary(slot) ?? '')
+  if (section.title === section.key) return { start: `- ${path}: `, summary }
+  return { start: `- ${path} (${toLine(section.title)}): `, summary }
 }
 
 function toLine(text: string): string {
@@ -94,7 +97,8 @@ function findLength(lengths: readonly number[], most: number): number {
 
 function cutAtWord(text: string, most: number): string {
   if (text.length <= most) return text
-  const cut = cutText(text, most - 1)
+  let cut = cutText(text, most - 1)
   const space = cut.lastIndexOf(' ')
-  return `${(space > most / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.(-]+$/, '')}…`
+  if (space > most / 2) cut = cut.slice(0, space)
+  return `${cut.replace(/[\s,;:.(-]+$/, '')}…`
 }

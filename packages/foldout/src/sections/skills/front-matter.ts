@@ -48,13 +48,13 @@ function readFields({ isMap, isNode, isScalar, parseDocument, visit }: Yaml, fro
       warn(`The field '${shorten(name)}' occurs twice; the first one counts.`)
       continue
     }
-    let json: Json | undefined = value === null ? null : undefined
+    let json: Json | undefined
+    if (value === null) json = null
     if (isNode(value)) {
       // Each alias is looked for in the whole document, and a few can stand for an enormous value.
       let hasAlias = false
       visit(value, { Alias: () => ((hasAlias = true), visit.BREAK) })
-      if (hasAlias) json = undefined
-      else json = readValue(() => value.toJS(document))
+      if (!hasAlias) json = readValue(() => value.toJS(document))
     }
     if (json === undefined)
       warn(`The field '${shorten(name)}' is left out: it is nested too deep, or has YAML aliases.`)

@@ -33,3 +33,9 @@ export const MIN_SKILL_DESCRIPTION = 60
 
 /** The largest result of a skill's script that a model reads, in characters. */
 export const MAX_SCRIPT_OUTPUT = 100_000
+
+/** The largest list of skills of a website that is read, in bytes. */
+export const MAX_SKILL_INDEX_BYTES = 4 * 1024 * 1024
+
+/** How many skills of a website are listed. */
+export const MAX_WEB_SKILLS = 10_000

@@ -11,17 +11,18 @@ export function readMetadata(
   fields: JsonObject,
 ): Pick<SkillText, 'tools' | 'allowedTools' | 'isForModels' | 'isForUsers'> {
   const metadata = getField(fields, 'metadata')
-  const tools = isPlainObject(metadata) ? TOOL_FIELDS.flatMap((name) => listNames(getField(metadata, name))) : []
+  const named = isPlainObject(metadata) && TOOL_FIELDS.flatMap((name) => listNames(getField(metadata, name)))
   return {
-    tools: [...new Set(tools)].slice(0, MAX_SKILL_TOOLS),
+    tools: [...new Set(named || [])].slice(0, MAX_SKILL_TOOLS),
     allowedTools: [...new Set(listNames(getField(fields, 'allowed-tools')))].slice(0, MAX_SKILL_TOOLS),
     isForModels: !isTrue(getField(fields, 'disable-model-invocation')),
     isForUsers: !isFalse(getField(fields, 'user-invocable')),
   }
 }
 
-function getField(fields: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined
+export function getField(fields: JsonObject, name: string): Json | undefined {
+  if (Object.hasOwn(fields, name)) return fields[name]
+  return undefined
 }
 
 /** A list of names, or a text with names between blanks or commas. Blanks in parentheses belong to a name: `Bash(git *)`. */

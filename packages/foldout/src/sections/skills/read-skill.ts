@@ -4,7 +4,7 @@ import { KEY_PATTERN, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 import { readFrontMatter, splitFrontMatter, type FrontMatter } from './front-matter.ts'
-import { readMetadata } from './metadata.ts'
+import { getField, readMetadata } from './metadata.ts'
 import type { SkillText } from './skill.ts'
 
 /** Lengths of the format; longer ones are used, with a warning. */
@@ -40,12 +40,12 @@ export async function readSkill(text: string, path: string): Promise<SkillText> 
     throw invalid(`its front matter is not valid YAML: ${shorten(getErrorMessage(error), 300)}`, error)
   }
   const { fields } = front
-  const description = toText(Object.hasOwn(fields, 'description') ? fields['description'] : undefined)
+  const description = toText(getField(fields, 'description'))
   if (description === '')
     throw invalid("its front matter needs a 'description': what the skill does and when to use it.")
   const folder = path.split('/').at(-2) ?? ''
-  const given = toText(Object.hasOwn(fields, 'name') ? fields['name'] : undefined).replaceAll(/\s+/g, ' ')
-  const name = given === '' ? toVisibleText(folder) : given
+  const given = toText(getField(fields, 'name')).replaceAll(/\s+/g, ' ')
+  const name = given || toVisibleText(folder)
   const key = toKey(name)
   if (key === '') throw invalid("its front matter needs a 'name' of lowercase letters, digits and hyphens.")
   const warnings = [...front.warnings, ...findFaults({ given, key, folder, description })]
@@ -57,7 +57,8 @@ export async function readSkill(text: string, path: string): Promise<SkillText> 
 /** Numbers and truth values are texts that somebody forgot to quote. */
 function toText(value: Json | undefined): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return typeof value === 'string' ? toVisibleText(value).trim() : ''
+  if (typeof value !== 'string') return ''
+  return toVisibleText(value).trim()
 }
 
 /** Returns a text as the key of a section; empty if nothing is left. */

@@ -119,7 +119,7 @@ function createTrust(trust: TrustSkill | undefined): (skill: Skill) => Promise<b
 export function toRoots(source: SkillSource, folder?: string): readonly SkillRoot[] {
   if (Array.isArray(source)) return source as readonly SkillRoot[]
   if ('files' in source) return [source]
-  return [{ files: source as Filesystem, ...(folder === undefined ? {} : { folder }) }]
+  return [{ files: source as Filesystem, ...(folder !== undefined && { folder }) }]
 }
 
 function describeHidden(skill: Skill, other: Skill): string {
@@ -155,7 +155,7 @@ async function readRoot(root: SkillRoot, warn: (message: string) => void): Promi
 /** Reads one skill again, from the folder that it was found in. */
 export async function readFolder(root: SkillRoot, folder: FoundFolder): Promise<Skill> {
   const { files, scope = 'program', hostFolder } = root
-  const path = `${folder.path === '' ? '' : `${folder.path}/`}${folder.file}`
+  const path = joinPath(folder.path, folder.file)
   const size = (await files.stat(path))?.size ?? 0
   if (size > MAX_SKILL_BYTES) {
     throw new FoldoutError(
@@ -182,6 +182,10 @@ export async function readFolder(root: SkillRoot, folder: FoundFolder): Promise<
   }
 }
 
+function joinPath(folder: string, name: string): string {
+  return [folder, name].filter((part) => part !== '').join('/')
+}
+
 /** The folders around a skill that say what it is about. */
 function toCategory(below: string): string {
   const around = below.split('/').slice(0, -1)
@@ -197,12 +201,13 @@ function toFile(files: Filesystem, entry: FileEntry, folder: string): SkillFile 
 }
 
 async function findFile(files: Filesystem, folder: string, name: string): Promise<SkillFile | undefined> {
-  const entry = await files.stat(folder === '' ? name : `${folder}/${name}`)
-  return entry?.kind === 'file' ? toFile(files, entry, folder) : undefined
+  const entry = await files.stat(joinPath(folder, name))
+  if (entry?.kind !== 'file') return undefined
+  return toFile(files, entry, folder)
 }
 
 async function readBytes(files: Filesystem, path: string): Promise<Uint8Array> {
-  return files.readBytes ? await files.readBytes(path) : new TextEncoder().encode(await files.read(path))
+  return (await files.readBytes?.(path)) ?? new TextEncoder().encode(await files.read(path))
 }
 
 /** Lists all files in a folder and its subfolders, in order. Iterative, so deep folders cannot exhaust the stack. */
@@ -260,7 +265,8 @@ export async function computeSkillDigest(skill: Pick<Skill, 'text' | 'files'>): 
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return text.includes('\0') ? undefined : text
+    if (!text.includes('\0')) return text
+    return undefined
   } catch {
     return undefined
   }

@@ -57,7 +57,7 @@ export async function skillSections(
 ): Promise<readonly Section<{}, string>[]> {
   const { budget = DEFAULT_BUDGET } = options
   checkNumber('budget', budget, { code: 'skill-invalid', least: 1 })
-  const skills = isRead(source) ? source : await readSkills(source, options)
+  const skills = await getSkills(source, options)
   const parts = createParts(skills, options)
   const groups = groupSkills(skills, budget)
   return groups.flatMap(({ name, skills: own }) => {
@@ -66,8 +66,24 @@ export async function skillSections(
   })
 }
 
-function isRead(source: SkillSource | readonly Skill[]): source is readonly Skill[] {
-  return Array.isArray(source) && source.every((each) => 'digest' in each)
+async function getSkills(
+  source: SkillSource | readonly Skill[],
+  options: SkillSectionsOptions,
+): Promise<readonly Skill[]> {
+  if (Array.isArray(source) && source.every((each) => 'digest' in each))
+    return keepFirst(source as readonly Skill[], options)
+  return readSkills(source as SkillSource, options)
+}
+
+/** Skills of several servers may have one name. */
+function keepFirst(skills: readonly Skill[], { onWarning }: SkillSectionsOptions): readonly Skill[] {
+  const known = new Map<string, Skill>()
+  for (const skill of skills) {
+    if (known.has(skill.key))
+      onWarning?.(`The skill '${skill.key}' of ${skill.category} is not used, because another one comes first.`)
+    else known.set(skill.key, skill)
+  }
+  return [...known.values()]
 }
 
 interface SkillParts {
@@ -82,13 +98,13 @@ function createParts(skills: readonly Skill[], options: SkillSectionsOptions): S
   const find = createFinder(tools)
   const brought = new Set(skills.flatMap((skill) => bringTools(skill, find, bringAllowedTools).tools))
   const informed = informApprovals([...brought], skills)
-  const scripted = runScript ? skills.filter((skill) => listScripts(skill).length > 0) : []
+  const scripted = skills.filter((skill) => listScripts(skill).length > 0)
   return {
     find(name) {
       const tool = find(name)
       return tool && (informed.get(tool) ?? tool)
     },
-    scripts: runScript && scripted.length > 0 ? createScriptTool(scripted, runScript) : undefined,
+    scripts: runScript && createScriptTool(scripted, runScript),
     options,
     budget,
   }
@@ -99,7 +115,8 @@ function skillSection(skill: Skill, { find, scripts, options, budget }: SkillPar
   const { showFolder = false, bringAllowedTools = false, trust } = options
   const { tools, missing } = bringTools(skill, find, bringAllowedTools)
   const notes = { showFolder, missingTools: missing }
-  const hasScripts = scripts !== undefined && listScripts(skill).length > 0
+  const own = [...tools]
+  if (scripts && listScripts(skill).length > 0) own.push(scripts)
   const isUsed: SelectSkill = (_, { session }) => isForUsers && getSkillUse(session, key).arguments !== undefined
   return defineSection({
     key,
@@ -110,7 +127,7 @@ function skillSection(skill: Skill, { find, scripts, options, budget }: SkillPar
     visibility: (params, context) => (isUsed(params, context) ? 'full' : 'summary'),
     enabled: isForModels || isUsed,
     listed: budget,
-    tools: hasScripts ? [...tools, scripts] : tools,
+    tools: own,
     ...((skill.files.length > 0 || skill.findFile) && {
       files: { read: (path: string) => readSkillFile(skill, path, trust) },
     }),
@@ -147,8 +164,8 @@ function groupSkills(skills: readonly Skill[], budget: number): readonly Group[]
   const taken = new Set(alone.map(({ key }) => key))
   const shared = [...groups].filter(([name, own]) => name !== '' && own.length > 1)
   return [
-    ...shared.map(([name, own]) => ({ name: taken.has(name) ? `${name}-skills`.slice(-64) : name, skills: own })),
-    ...(alone.length > 0 ? [{ name: '', skills: alone }] : []),
+    ...shared.map(([name, own]) => ({ name: (taken.has(name) && `${name}-skills`.slice(-64)) || name, skills: own })),
+    { name: '', skills: alone },
   ]
 }
 

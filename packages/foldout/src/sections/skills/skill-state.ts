@@ -16,7 +16,8 @@ const NO_USES: Readonly<Record<string, SkillUse>> = {}
 const checkName = (payload: unknown): string | undefined => {
   const { name, ...others } = payload as { readonly name?: unknown }
   if (typeof name !== 'string' || !KEY_PATTERN.test(name)) return 'its name is not the key of a skill'
-  return Object.values(others).some((value) => typeof value !== 'string') ? 'a field of it is not a string' : undefined
+  if (Object.values(others).some((value) => typeof value !== 'string')) return 'a field of it is not a string'
+  return undefined
 }
 
 /** The skills that users have opened, and the texts of those that come from servers. */
@@ -71,7 +72,9 @@ export function fillArguments(body: string, written: string | undefined): string
   let hasPlace = false
   const filled = body.replaceAll(ARGUMENTS, (_, number: string | undefined) => {
     hasPlace = true
-    return number === undefined ? given : (words[Number(number)] ?? '')
+    if (number === undefined) return given
+    return words[Number(number)] ?? ''
   })
-  return hasPlace || given === '' ? filled : `${filled}\n\nArguments: ${given}`
+  if (hasPlace || given === '') return filled
+  return `${filled}\n\nArguments: ${given}`
 }

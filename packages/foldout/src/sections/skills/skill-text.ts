@@ -17,17 +17,17 @@ export interface SkillNotes {
 /** Returns what an open skill shows. */
 export function formatSkill(skill: Skill, notes: SkillNotes, session: SessionReader): string {
   const use = getSkillUse(session, skill.key)
-  const body = skill.load ? use.body : skill.body
-  if (body === undefined)
-    return `${skill.description}\n\n[The text of this skill is not here yet. Read the section again.]`
+  const body = use.body ?? (!skill.load && skill.body)
+  if (body === false) return `${skill.description}\n\n[The text of this skill is not here yet. Read the section again.]`
   const { missingTools } = notes
   const lines = [
-    notes.showFolder && skill.folder !== undefined ? `Folder of this skill: ${toLine(skill.folder)}` : '',
+    notes.showFolder && skill.folder !== undefined && `Folder of this skill: ${toLine(skill.folder)}`,
     formatFiles(skill),
-    missingTools.length > 0 ? `Tools of this skill that are not available here: ${nameSome(missingTools, 20)}.` : '',
-  ].filter((line) => line !== '')
+    missingTools.length > 0 && `Tools of this skill that are not available here: ${nameSome(missingTools, 20)}.`,
+  ].filter((line) => typeof line === 'string' && line !== '')
   const text = fillArguments(body || skill.description, use.arguments)
-  return lines.length === 0 ? text : `${text}\n\n---\n${lines.join('\n')}`
+  if (lines.length === 0) return text
+  return `${text}\n\n---\n${lines.join('\n')}`
 }
 
 function formatFiles({ key, files }: Skill): string {
@@ -37,7 +37,8 @@ function formatFiles({ key, files }: Skill): string {
 }
 
 function formatSize({ size }: SkillFile): string {
-  return size === undefined ? '' : ` (${Math.max(1, Math.ceil(size / 1024))} KB)`
+  if (size === undefined) return ''
+  return ` (${Math.max(1, Math.ceil(size / 1024))} KB)`
 }
 
 /** Line breaks in a name would start new lines in the prompt. */
@@ -47,8 +48,8 @@ export function toLine(name: string): string {
 
 /** Finds a file of a skill by the path that a text names. */
 export async function findSkillFile(skill: Skill, path: string): Promise<SkillFile | undefined> {
-  const inFolder = skill.folder !== undefined && `/${path}`.startsWith(`${skill.folder}/`)
-  const name = inFolder ? `/${path}`.slice(`${skill.folder}/`.length) : path
+  let name = path
+  if (skill.folder !== undefined && `/${path}`.startsWith(`${skill.folder}/`)) name = path.slice(skill.folder.length)
   return skill.files.find((file) => file.path === name) ?? (await skill.findFile?.(name))
 }
 
@@ -67,9 +68,10 @@ export async function readSkillFile(
   if (size > MAX_SKILL_FILE_BYTES)
     return `The file ${shown} is too long to show${formatSize(file)}; at most ${MAX_SKILL_FILE_BYTES / 1000} KB are shown.`
   const bytes = await file.read()
-  const text = bytes.length > MAX_SKILL_FILE_BYTES ? undefined : decodeText(bytes)
-  if (text === undefined) return `The file ${shown} is not text, or too long to show${formatSize(file)}.`
-  return text.trim() === '' ? `The file ${shown} is empty.` : toVisibleText(text).trimEnd()
+  const text = bytes.length <= MAX_SKILL_FILE_BYTES && decodeText(bytes)
+  if (text === false || text === undefined)
+    return `The file ${shown} is not text, or too long to show${formatSize(file)}.`
+  return toVisibleText(text).trimEnd() || `The file ${shown} is empty.`
 }
 
 async function isTrusted(skill: Skill, file: SkillFile, trust: TrustSkill | undefined): Promise<boolean> {

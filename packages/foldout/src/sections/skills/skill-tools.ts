@@ -57,8 +57,7 @@ export function bringTools(skill: Skill, find: FindTool, bringAllowed: boolean):
 
 /** `Bash(git *)` allows some calls of `Bash`. */
 function toName(rule: string): string {
-  const start = rule.indexOf('(')
-  return start === -1 ? rule : rule.slice(0, start)
+  return rule.split('(', 1)[0] ?? rule
 }
 
 /**
@@ -83,7 +82,8 @@ export function informApprovals(tools: readonly AnyTool[], skills: readonly Skil
         async needsApproval(...given: Parameters<typeof needsApproval>): Promise<ApprovalNeed> {
           const need = await needsApproval.apply(tool, given)
           if (need === false) return false
-          return need === true ? note : `${need} ${note}`
+          if (need === true) return note
+          return `${need} ${note}`
         },
       }),
     )

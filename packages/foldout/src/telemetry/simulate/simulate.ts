@@ -3,6 +3,7 @@ import type { ResultsFolded } from '../../agent/events.ts'
 import type { AgentOptions } from '../../agent/options.ts'
 import type { RefoldOptions } from '../../agent/refold/options.ts'
 import { runAgent } from '../../agent/loop/run-agent.ts'
+import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
@@ -311,12 +312,22 @@ function describeCounter({ name, exact }: TokenCounter): string {
 }
 
 function checkSteps({ steps }: SimulatedRun): void {
+  for (const step of steps) for (const each of listFigures(step)) checkNumbers(each, { code: 'simulation-invalid' })
   const early = steps.findIndex((step, i) => 'answers' in step && i < steps.length - 1)
   if (early === -1) return
   throw new FoldoutError(
     'simulation-invalid',
     `Step ${early + 1} of the run is an answer, but ${steps.length - early - 1} more follow. An answer ends the run: put it last.`,
   )
+}
+
+function listFigures(step: SimulationStep): readonly Readonly<Record<string, unknown>>[] {
+  if ('opens' in step) return []
+  if ('calls' in step) return step.calls.map(({ argumentsTokens, resultTokens }) => ({ argumentsTokens, resultTokens }))
+  if ('needs' in step) return step.needs.map(({ call, tokens }) => ({ call, tokens }))
+  if ('answers' in step) return [{ answers: step.answers }]
+  const { says, hears, afterMs } = step
+  return [{ says, afterMs, ...(typeof hears !== 'string' && { hears }) }]
 }
 
 function checkVisibility({ strategy, visibility: asked }: SimulationOptions, paths: readonly string[]): void {

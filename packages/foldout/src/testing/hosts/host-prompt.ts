@@ -7,6 +7,8 @@ import { openSections } from '../../disclosure/strategies/open-sections.ts'
 import { definePrompt, type BoundPrompt } from '../../prompt/prompt.ts'
 import { defineSection } from '../../prompt/definition/section.ts'
 import { catalogSection } from '../../sections/catalog-section.ts'
+import type { Skill } from '../../sections/skills/skill.ts'
+import { skillSections } from '../../sections/skills/skill-sections.ts'
 import { visibility } from '../../session/visibility.ts'
 import { ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
@@ -17,6 +19,8 @@ export interface Desk {
   readonly bound: BoundPrompt
   /** The same prompt with a strategy that shows opened sections in the system text. */
   readonly restarting: BoundPrompt
+  /** A prompt with a skill that brings a tool, and has a file. */
+  bindSkills(): Promise<BoundPrompt>
   /** The calls that ran. */
   readonly done: string[]
 }
@@ -31,7 +35,28 @@ export interface Stage extends Desk {
 
 export interface StageOptions {
   readonly isRestarting?: boolean
+  readonly hasSkills?: boolean
   readonly options?: HostOptions
+}
+
+const SKILL: Skill = {
+  name: 'money-back',
+  key: 'money-back',
+  description: 'Use it when somebody wants money back.',
+  body: 'Refund at once. The fees are in fees.md.',
+  text: '---\nname: money-back\n---\nRefund at once. The fees are in fees.md.',
+  fields: { name: 'money-back' },
+  tools: ['refund', 'fly'],
+  allowedTools: [],
+  isForModels: true,
+  isForUsers: true,
+  warnings: [],
+  digest: `sha256:${'0'.repeat(64)}`,
+  path: 'money-back',
+  category: '',
+  files: [{ path: 'fees.md', size: 13, read: async () => new TextEncoder().encode('It costs one.') }],
+  folder: undefined,
+  scope: 'program',
 }
 
 /** One pixel. */
@@ -105,7 +130,15 @@ export function createDesk(): Desk {
   ]
   const define = (disclosure?: ReturnType<typeof openSections>): BoundPrompt =>
     definePrompt({ ns: 'test', key: 'desk', sections, ...(disclosure && { disclosure }) }).bind()
-  return { bound: define(), restarting: define(openSections()), done }
+  return {
+    bound: define(),
+    restarting: define(openSections()),
+    async bindSkills() {
+      const skills = await skillSections([SKILL], { tools: [tool('refund')] })
+      return definePrompt({ ns: 'test', key: 'skills', sections: skills }).bind()
+    },
+    done,
+  }
 }
 
 /** The tools that are offered before anything is open. */

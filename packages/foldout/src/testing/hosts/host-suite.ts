@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HostCall, HostOptions } from '../../agent/hosts/core/contract.ts'
 import type { AgentEvent } from '../../agent/events.ts'
+import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { HostDriver, HostRow, HostSetup, ScriptedReply, SeenRequest } from './host-driver.ts'
 import { describeAhead } from './ahead-rows.ts'
 import { createDesk, FIRST_TOOLS, type Stage, type StageOptions } from './host-prompt.ts'
@@ -26,7 +27,10 @@ const TEXT_OF_REFUNDS =
 export function hostSuite(name: string, driver: HostDriver): void {
   const { ownTools = ['look_up'] } = driver
   const isSkipped = (row: HostRow): boolean => driver.skips?.[row] !== undefined
-  const stage = (replies: readonly ScriptedReply[], { isRestarting = false, options }: StageOptions = {}): Stage => {
+  const stage = (
+    replies: readonly ScriptedReply[],
+    { isRestarting = false, hasSkills = false, options }: StageOptions = {},
+  ): Stage => {
     const desk = createDesk()
     const requests: SeenRequest[] = []
     const events: AgentEvent[] = []
@@ -35,13 +39,18 @@ export function hostSuite(name: string, driver: HostDriver): void {
       requests.push(request)
       return waiting.shift() ?? done
     }
-    const bound = isRestarting ? desk.restarting : desk.bound
+    const bind = (): BoundPrompt | Promise<BoundPrompt> => {
+      if (hasSkills) return desk.bindSkills()
+      if (isRestarting) return desk.restarting
+      return desk.bound
+    }
     const onEvent = (event: AgentEvent): void => void events.push(event)
     return {
       ...desk,
       requests,
       events,
       async create(saved) {
+        const bound = await bind()
         const setup = { bound, options: { onEvent, ...options }, model, ...(saved !== undefined && { saved }) }
         return driver.create(setup)
       },
@@ -307,6 +316,25 @@ export function hostSuite(name: string, driver: HostDriver): void {
       expect(turn.text).toBe('Done.')
       expect(on.done).toEqual(['refund'])
       expect(on.requests[2]?.results).toEqual([TEXT_OF_REFUNDS, 'refund is done.'])
+    })
+
+    it('R74 a skill brings its tools and its files, and the next turn still has them (agentskills 53, adk 4899)', async () => {
+      const on = stage(
+        [says(opens('money-back')), says(opens('fees.md')), done, says(call('refund', { order: 'A-17' }))],
+        { hasSkills: true },
+      )
+      const agent = await on.create()
+      await agent.send('Money back for A-17.')
+      await agent.send('Go on.')
+      expect(on.requests[0]?.system).toContain('- money-back: Use it when somebody wants money back.')
+      expect(getResult(on, 1)).toBe(
+        '# money-back\n\nRefund at once. The fees are in fees.md.\n\n---\nFiles of this skill, which are read by their paths, as sections are by their keys: money-back/fees.md (1 KB).\nTools of this skill that are not available here: fly.\n\nCallable now: refund.',
+      )
+      expect(getResult(on, 2)).toBe('It costs one.')
+      expect(getLists(on)[0]).toEqual(['read_section'])
+      for (const list of getLists(on).slice(1)) expect(list).toEqual(['read_section', 'refund'])
+      expect(on.done).toEqual(['refund A-17'])
+      expect(new Set(on.requests.map(({ system }) => system)).size).toBe(1)
     })
 
     describeAhead({ stage, call, getLists, isSkipped })

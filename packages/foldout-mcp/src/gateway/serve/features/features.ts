@@ -8,6 +8,7 @@ import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../../upstreams/asking/call
 import { MAX_LISTED } from '../../upstreams/limits.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import { renameInContents, renameInPrompt, renameInResult } from './links.ts'
+import { getSkillExtension, SkillDirectory } from './skills.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type FoldTask } from './tasks.ts'
 import { findUpdates, toForeignUri, type Route } from './uris.ts'
 import { INVALID_PARAMS, createError, forward, toPage, toUse } from './forward.ts'
@@ -65,6 +66,7 @@ export function createFeatures(
       named.set(uri, server.name)
       return uri
     },
+    skills: new SkillDirectory(getServers, (server, uri) => parts.name(server, uri)),
     routes: new Map(),
     onGone,
     toScoped,
@@ -116,6 +118,7 @@ interface FeatureParts extends ClientHooks {
   getServers(): readonly GatewayServer[]
   getDirectory(): Directory
   readonly name: ViewFeatures['name']
+  readonly skills: SkillDirectory
   /** Whether any client has subscribed to a resource. */
   isWatched(uri: string): boolean
   /** The servers of the watched resources. */
@@ -153,12 +156,15 @@ class ClientFeatures implements McpFeatures {
     const servers = this.#parts.getServers()
     const has = (capability: string): boolean =>
       servers.some(({ snapshot }) => !snapshot || capability in snapshot.capabilities)
+    const { extensions, ...tasks } = getTaskCapabilities(servers, this.#client.era)
+    const all = { ...extensions, ...getSkillExtension(servers) }
     return {
       ...(has('resources') && { resources: { subscribe: true, listChanged: true } }),
       ...(has('prompts') && { prompts: { listChanged: true } }),
       ...(has('completions') && { completions: {} }),
       ...(has('logging') && { logging: {} }),
-      ...getTaskCapabilities(servers, this.#client.era),
+      ...tasks,
+      ...(Object.keys(all).length > 0 && { extensions: all }),
     }
   }
 
@@ -252,14 +258,13 @@ class ClientFeatures implements McpFeatures {
       case 'logging/setLevel':
         return this.#setLevel(String(params['level']))
       default:
-        if (TASK_METHODS.includes(method)) return this.#answerTask(method, params, context)
-        return this.#pass(method, params, context)
+        return (await this.#parts.skills.answer(method, params, context)) ?? this.#answerOther(method, params, context)
     }
   }
 
   async #read(params: JsonObject, context: FeatureContext): Promise<JsonObject> {
-    const { server, own } = this.#findResource(params['uri'], context)
     const seen = String(params['uri'])
+    const { server, own } = (await this.#parts.skills.find(seen, context)) ?? this.#findResource(seen, context)
     const result = await forward(server, 'resources/read', { ...params, uri: own }, context)
     return renameInContents(result, (uri) => (uri === own ? seen : this.#parts.name(server, uri)))
   }
@@ -320,6 +325,12 @@ class ClientFeatures implements McpFeatures {
     if (!route) throw createError(INVALID_PARAMS, 'Nothing with this name can be completed.')
     const own = isPrompt ? { ...ref, name: route.own } : { ...ref, uri: route.own }
     return forward(route.server, 'completion/complete', { ...params, ref: own }, context)
+  }
+
+  /** Answers requests for tasks. What nobody here knows goes to the server, if there is only one. */
+  async #answerOther(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
+    if (TASK_METHODS.includes(method)) return this.#answerTask(method, params, context)
+    return this.#pass(method, params, context)
   }
 
   async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject> {

@@ -57,7 +57,7 @@ it('R53 a server over HTTP that never stops sending is cut off, and can be calle
   }
   expect(texts).toEqual([
     "The call of 'bomb' on the server 'a' failed: The server sent an answer of more than 268435456 bytes.",
-    "The connection to the server 'a' was lost during the call of 'event'. It is unknown whether it has run.",
+    "The connection to the server 'a' was lost during the call of 'event'. It sent an event that is too long. It is unknown whether it has run.",
     expect.stringContaining("The call of 'refusal' on the server 'a' failed: "),
     'echo',
   ])

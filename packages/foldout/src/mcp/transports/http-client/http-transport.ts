@@ -137,7 +137,7 @@ class HttpTransport implements McpTransport {
         this.#receiver?.receive(message)
       },
       onError: (error) => this.#complain(error),
-      onEnd: () => options.onStreamEnd?.(),
+      onEnd: (reason) => options.onStreamEnd?.(reason),
     })
     controller.signal.addEventListener('abort', () => stream.stop(), { once: true })
     try {

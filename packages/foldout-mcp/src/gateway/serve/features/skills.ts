@@ -1,0 +1,128 @@
+import type { FeatureContext } from 'foldout/mcp'
+import { ignore } from 'foldout/promises'
+import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import type { GatewayServer } from '../../servers/server.ts'
+import type { Listed } from '../../model/snapshot.ts'
+import { createError, forward, INVALID_PARAMS, toPage } from './forward.ts'
+import { MAX_SKILL_PAGES, MAX_SKILLS } from './limits.ts'
+import { toForeignUri, type Route } from './uris.ts'
+
+/** The extension for skills. */
+const SKILLS = 'io.modelcontextprotocol/skills'
+const MANIFEST = '/SKILL.md'
+
+/** What a server declares about skills; undefined if it has none. */
+function findSettings({ snapshot }: GatewayServer): JsonObject | undefined {
+  const extensions = snapshot?.capabilities['extensions']
+  const settings = isObject(extensions) && extensions[SKILLS]
+  if (isObject(settings)) return settings
+  return undefined
+}
+
+/** The capability of a client's view: skills, if a server has some. */
+export function getSkillExtension(servers: readonly GatewayServer[]): Readonly<Record<string, object>> {
+  const able = servers.filter(findSettings)
+  if (able.length === 0) return {}
+  const directoryRead = able.some((server) => findSettings(server)?.['directoryRead'] === true)
+  return { [SKILLS]: { ...(directoryRead && { directoryRead }) } }
+}
+
+/** A skill, under the URI that clients see. */
+interface SkillRoute {
+  readonly server: GatewayServer
+  /** The server's own URI of its folder. */
+  readonly own: string
+}
+
+/**
+ * The skills of all servers. A skill whose URI another server has too gets the name of its server, as other resources do.
+ * Digests and front matter stay as they are, so clients check what the server itself has listed.
+ */
+export class SkillDirectory {
+  readonly #getServers: () => readonly GatewayServer[]
+  readonly #name: (server: GatewayServer, uri: string) => string
+  /** By the URIs of their folders, as clients see them. */
+  readonly #routes = new Map<string, SkillRoute>()
+
+  constructor(getServers: () => readonly GatewayServer[], name: (server: GatewayServer, uri: string) => string) {
+    this.#getServers = getServers
+    this.#name = name
+  }
+
+  /** Answers the methods of the extension; undefined for all others. */
+  async answer(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
+    if (!this.#getServers().some(findSettings)) return undefined
+    if (method === 'skills/list') return toPage('skills', await this.#list(context), 'uri', params)
+    const field = { 'skills/get': 'skill', 'resources/directory/read': 'resources' }[method]
+    if (field === undefined) return undefined
+    const uri = String(params['uri'])
+    const route = await this.find(method === 'skills/get' ? uri : `${uri.replace(/\/$/, '')}/`, context)
+    if (!route) throw createError(INVALID_PARAMS, `There is no skill with the URI ${uri.slice(0, 200)}.`)
+    const own = method === 'skills/get' ? route.own : route.own.slice(0, -1)
+    const result = await forward(route.server, method, { ...params, uri: own }, context)
+    return { ...result, [field]: this.#rename(route.server, result[field]) }
+  }
+
+  /** Finds the server of a skill's file or folder. Asks the servers for their skills if nobody has done so yet. */
+  async find(uri: string, context: FeatureContext): Promise<Route | undefined> {
+    const known = this.#findKnown(uri)
+    if (known || !uri.includes('skill://')) return known
+    await this.#list(context)
+    return this.#findKnown(uri)
+  }
+
+  #findKnown(uri: string): Route | undefined {
+    for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
+      const route = this.#routes.get(uri.slice(0, end))
+      const isThere = route && this.#getServers().some(({ name }) => name === route.server.name)
+      if (route && isThere) return { server: route.server, own: `${route.own}${uri.slice(end)}` }
+    }
+    return undefined
+  }
+
+  async #list(context: FeatureContext): Promise<readonly Listed[]> {
+    const servers = this.#getServers().filter(findSettings)
+    const lists = servers.map((server) => ignore(listSkills(server, context), 'a server that is down has no skills'))
+    const entries: Listed[] = []
+    for (const [at, list] of (await Promise.all(lists)).entries()) {
+      const server = servers[at]
+      for (const entry of list ?? [])
+        if (server && typeof entry['uri'] === 'string') entries.push(this.#rename(server, entry) as Listed)
+    }
+    return entries
+  }
+
+  /** The same value with the URIs that clients see. */
+  #rename(server: GatewayServer, value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each: unknown) => this.#rename(server, each))
+    if (!isObject(value) || typeof value['uri'] !== 'string') return value
+    const { uri, resources } = value
+    const seen = this.#toSeen(server, uri)
+    return { ...value, uri: seen, ...(Array.isArray(resources) && { resources: this.#rename(server, resources) }) }
+  }
+
+  #toSeen(server: GatewayServer, uri: string): string {
+    const foreign = toForeignUri(server.name, uri)
+    if (this.#findKnown(foreign)) return foreign
+    const isManifest = uri.endsWith(MANIFEST) && this.#findKnown(uri)?.server.name !== server.name
+    if (!isManifest) return uri
+    const seen = this.#name(server, uri)
+    if (this.#routes.size < MAX_SKILLS)
+      this.#routes.set(seen.slice(0, -MANIFEST.length), { server, own: uri.slice(0, -MANIFEST.length) })
+    return seen
+  }
+}
+
+async function listSkills(server: GatewayServer, context: FeatureContext): Promise<readonly Listed[]> {
+  const entries: Listed[] = []
+  let cursor: unknown
+  for (let page = 0; page < MAX_SKILL_PAGES && entries.length < MAX_SKILLS; page++) {
+    const result = await forward(server, 'skills/list', { ...(cursor !== undefined && { cursor }) }, context)
+    const { skills, nextCursor } = result
+    if (Array.isArray(skills))
+      for (const entry of skills as readonly unknown[]) if (isObject(entry)) entries.push(entry)
+    if (typeof nextCursor !== 'string' || nextCursor === '' || nextCursor === cursor) break
+    cursor = nextCursor
+  }
+  return entries.slice(0, MAX_SKILLS)
+}

@@ -1,0 +1,125 @@
+import { FoldoutError } from '../../core/errors.ts'
+import { createBytesHash } from '../../core/hash.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { shorten } from '../../core/text.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
+import { MAX_SKILL_BYTES, MAX_SKILL_INDEX_BYTES, MAX_WEB_SKILLS } from './limits.ts'
+import { readMetadata } from './metadata.ts'
+import { readSkill, toKey } from './read-skill.ts'
+import type { Skill, SkillText } from './skill.ts'
+
+/**
+ * Options of {@link skillsFromWeb}.
+ *
+ * @example
+ * ```ts
+ * const options: SkillsFromWebOptions = { onWarning: console.warn }
+ * ```
+ */
+export interface SkillsFromWebOptions {
+  /** Default: the one of the runtime. */
+  readonly fetch?: (
+    url: string,
+    init: { readonly signal?: AbortSignal; readonly redirect: 'error' },
+  ) => Promise<Response>
+  readonly signal?: AbortSignal
+  /** Called for each skill that is left out, with the reason. */
+  readonly onWarning?: (message: string) => void
+}
+
+const INDEX = '/.well-known/agent-skills/index.json'
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+/**
+ * Reads the list of skills that a website has at `/.well-known/agent-skills/index.json`. The text of a skill is fetched when
+ * it is opened, and has to have the digest of the list. Skills of another site, without a digest, or in archives are left
+ * out.
+ *
+ * @example
+ * ```ts
+ * const readSite = async (site: string) => skillSections(await skillsFromWeb(site))
+ * ```
+ */
+export async function skillsFromWeb(site: string, options: SkillsFromWebOptions = {}): Promise<readonly Skill[]> {
+  const { onWarning = () => undefined } = options
+  const index = new URL(INDEX, site)
+  const list = parseIndex(await fetchText(index, MAX_SKILL_INDEX_BYTES, options))
+  const skills = new Map<string, Skill>()
+  for (const entry of list.slice(0, MAX_WEB_SKILLS)) {
+    const skill = toSkill(entry, index, options)
+    if (typeof skill === 'string') onWarning(`A skill of ${index.host} is left out: ${skill}.`)
+    else if (skills.has(skill.key)) onWarning(`The skill '${skill.key}' of ${index.host} is there twice.`)
+    else skills.set(skill.key, skill)
+  }
+  return [...skills.values()]
+}
+
+function parseIndex(text: string): readonly unknown[] {
+  try {
+    const index: unknown = JSON.parse(text)
+    if (isPlainObject(index) && Array.isArray(index['skills'])) return index['skills'] as readonly unknown[]
+  } catch {
+    // Explained below.
+  }
+  throw new FoldoutError('skill-invalid', `The file ${INDEX} is not a list of skills.`)
+}
+
+function toSkill(entry: unknown, index: URL, options: SkillsFromWebOptions): Skill | string {
+  if (!isPlainObject(entry)) return 'it is not an object'
+  const { name, description, url, digest, type = 'skill-md' } = entry
+  if (typeof name !== 'string' || typeof description !== 'string' || toKey(name) === '')
+    return 'it has no name or description'
+  if (type !== 'skill-md') return `'${shorten(name)}' is not a SKILL.md`
+  if (typeof digest !== 'string' || !DIGEST.test(digest)) return `'${shorten(name)}' has no digest`
+  if (typeof url !== 'string' || !URL.canParse(url, index.href)) return `'${shorten(name)}' has no URL`
+  const place = new URL(url, index)
+  if (place.origin !== index.origin) return `'${shorten(name)}' is on another site`
+  return {
+    name: shorten(toVisibleText(name).trim(), 200),
+    key: toKey(name),
+    description: toVisibleText(description).trim(),
+    ...readMetadata({}),
+    fields: { name, description },
+    body: '',
+    text: '',
+    warnings: [],
+    digest,
+    path: place.pathname,
+    category: index.host,
+    files: [],
+    folder: undefined,
+    scope: 'server',
+    load: (signal) => loadText(place, digest, { ...options, ...(signal && { signal }) }),
+  }
+}
+
+async function loadText(place: URL, digest: string, options: SkillsFromWebOptions): Promise<SkillText> {
+  const text = await fetchText(place, MAX_SKILL_BYTES, options)
+  const hash = createBytesHash()
+  hash.update(new TextEncoder().encode(text))
+  if (`sha256:${hash.digest()}` === digest) return readSkill(text, place.pathname)
+  throw new FoldoutError('skill-invalid', `${place.href} is not what the site has listed. It is not read.`)
+}
+
+/** Reads at most so many bytes. */
+async function fetchText(
+  url: URL,
+  most: number,
+  { fetch = globalThis.fetch, signal }: SkillsFromWebOptions,
+): Promise<string> {
+  const response = await fetch(url.href, { redirect: 'error', ...(signal && { signal }) })
+  if (!response.ok) throw new FoldoutError('skill-invalid', `${url.href} answers with ${response.status}.`)
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const reader = response.body?.getReader()
+  let text = ''
+  let size = 0
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += part.value.length
+    if (size > most) {
+      await reader?.cancel()
+      throw new FoldoutError('skill-invalid', `${url.href} has more than ${most} bytes. It is not read.`)
+    }
+    text += decoder.decode(part.value, { stream: true })
+  }
+  return text + decoder.decode()
+}
