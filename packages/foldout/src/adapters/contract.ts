@@ -160,6 +160,11 @@ export type ModelEvent =
   | { readonly type: 'reply/lost'; readonly usage: Usage }
   /** A request failed and is sent again. */
   | { readonly type: 'request/retried'; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  /**
+   * The provider says why it did not find the beginning of a request in its cache, and about how many tokens it would
+   * have read.
+   */
+  | { readonly type: 'cache/diagnosed'; readonly reason: string; readonly tokens: number }
   /** A message for the developer. */
   | { readonly type: 'warning'; readonly message: string }
 
@@ -227,6 +232,21 @@ export interface Evaluation {
 export type EvaluationResult =
   | { readonly type: 'final'; readonly text: string; readonly usage: Usage }
   | { readonly type: 'halted'; readonly usage: Usage }
+
+/**
+ * Remembers what endpoints have refused, so it is not tried again. A `Set` of strings is one; store its entries to keep
+ * them beyond the process. The entries name the host, the model and the feature.
+ *
+ * @example
+ * ```ts
+ * const learned: RefusalMemory = new Set(['api.openai.com gpt-5.4 tool-search'])
+ * const adapter = openai({ model: 'gpt-5.4', learned })
+ * ```
+ */
+export interface RefusalMemory {
+  has(refusal: string): boolean
+  add(refusal: string): unknown
+}
 
 /**
  * A conversation that a provider is asked to compact.

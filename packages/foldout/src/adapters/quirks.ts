@@ -1,4 +1,5 @@
 import { sha256Hex } from '../core/hash.ts'
+import type { RefusalMemory } from './contract.ts'
 
 /** A way in which providers differ from OpenAI. */
 export type Quirk =
@@ -88,6 +89,21 @@ const QUIRKS: readonly QuirkRule[] = [
     providers: /^(openai|azure|azure-openai)(\.|$)/,
   },
 ]
+
+export const QUIRK_NAMES: readonly Quirk[] = QUIRKS.map(({ name }) => name)
+
+/** What one model at one address refuses, kept in the memory of the user's, if there is one. */
+export function getRefusals(memory: RefusalMemory | undefined, host: string, model: string): RefusalMemory {
+  const own = new Set<string>()
+  const toEntry = (name: string): string => `${host} ${model} ${name}`
+  return {
+    has: (name) => own.has(name) || memory?.has(toEntry(name)) === true,
+    add(name) {
+      own.add(name)
+      memory?.add(toEntry(name))
+    },
+  }
+}
 
 /** Returns the known quirks of the server at an address. */
 export function getKnownQuirks(baseURL: string): readonly Quirk[] {

@@ -19,6 +19,7 @@ export {
   type Message,
   type ModelEvent,
   type ProviderAdapter,
+  type RefusalMemory,
   type TextPart,
   type ToolCall,
   type ToolMessage,

@@ -50,6 +50,7 @@ const eventSchema = v.variant('type', [
     usage,
   }),
   object({ type: v.literal('reply/lost'), usage }),
+  object({ type: v.literal('cache/diagnosed'), reason: string, tokens: number }),
   object({ type: v.literal('tool/called'), call, isLeft: v.optional(boolean) }),
   object({
     type: v.literal('tool/invoked'),

@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
   'output/refused': 'note',
   warning: 'note',
   'cache/missed': 'miss',
+  'cache/diagnosed': 'miss',
   'run/finished': 'end',
   'run/failed': 'end',
 }
@@ -75,7 +76,13 @@ function describeEvent(event: StepEvent): Described {
     case 'cache/missed':
       return {
         title: `Cache missed for ${formatNumber(event.lost)} tokens`,
-        detail: 'The request before read more from the cache.',
+        detail: event.cause,
+        isBad: true,
+      }
+    case 'cache/diagnosed':
+      return {
+        title: `The provider missed ${formatNumber(event.tokens)} tokens in its cache`,
+        detail: event.reason.replaceAll('_', ' '),
         isBad: true,
       }
     default:
@@ -96,6 +103,7 @@ type Other = Exclude<
       | 'tool/called'
       | 'tool/invoked'
       | 'cache/missed'
+      | 'cache/diagnosed'
   }
 >
 

@@ -4,8 +4,8 @@ import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { extendPrefix } from '../anthropic/native.ts'
 import { chatAdapter, toCallThrough } from '../chat.ts'
-import type { ChatReply, ChatRequest, ProviderAdapter } from '../contract.ts'
-import { getProviderQuirks, type Quirk } from '../quirks.ts'
+import type { ChatReply, ChatRequest, ProviderAdapter, RefusalMemory } from '../contract.ts'
+import { getProviderQuirks, getRefusals, type Quirk } from '../quirks.ts'
 import { withRetries } from '../retry.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { refuseKind, type InputKind } from '../user-parts.ts'
@@ -73,6 +73,8 @@ export interface AiSdkOptions {
    * images and files.
    */
   readonly input?: readonly InputKind[]
+  /** Remembers what the provider has refused. Default: a memory that lives as long as the adapter. */
+  readonly learned?: RefusalMemory
 }
 
 /**
@@ -96,6 +98,7 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
     structuredOutput: options.structuredOutput ?? true,
     hasFormatQuirk: quirks.has('format-without-tools'),
     additions: options.toolAdditions === 'native' ? getAdditionStyle(model) : undefined,
+    refused: getRefusals(options.learned, provider, modelName),
   })
   return chatAdapter({
     name,

@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { AdapterError } from '../adapter-error.ts'
-import type { ChatReply, ChatRequest } from '../contract.ts'
+import type { ChatReply, ChatRequest, RefusalMemory } from '../contract.ts'
 import { isThinkingRefused, refuseThinking } from '../anthropic/refusals.ts'
 import { isFormatRefused, isRefusedForGood } from '../failure.ts'
 import { isRepair } from '../repair.ts'
@@ -27,6 +27,7 @@ interface FeatureOptions {
   /** Whether the provider rejects an output schema while tools are offered. */
   readonly hasFormatQuirk: boolean
   readonly additions: AdditionStyle | undefined
+  readonly refused: RefusalMemory
 }
 
 export interface Features {
@@ -44,8 +45,9 @@ export function createFeatures(options: FeatureOptions): Features {
   const refusedAlone = new WeakSet<object>()
   const refusedBesideTools = new WeakSet<object>()
   const refusedReasoning = new Set<string>()
-  let { additions } = options
-  let hasItemIds = true
+  const { refused } = options
+  let additions = refused.has('added-tools') ? undefined : options.additions
+  let hasItemIds = !refused.has('item-ids')
   const wantsFormat = (request: ChatRequest): boolean => {
     const { output } = request
     // Providers do not accept an array at the top of a schema.
@@ -81,11 +83,15 @@ export function createFeatures(options: FeatureOptions): Features {
             using = { ...using, additions: undefined }
             dropped.push(() => {
               additions = undefined
+              refused.add('added-tools')
               request.emit({ type: 'warning', message: ADDITION_WARNING })
             })
           } else if (said !== undefined && using.hasItemIds && isItemRefused(said)) {
             using = { ...using, hasItemIds: false }
-            dropped.push(() => void (hasItemIds = false))
+            dropped.push(() => {
+              hasItemIds = false
+              refused.add('item-ids')
+            })
           } else throw toInputError(error, request)
         }
       }

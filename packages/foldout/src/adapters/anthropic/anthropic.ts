@@ -55,8 +55,8 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     async complete(request) {
       const { output } = request
       const format = output && memory.refusedOutputs.has(output) ? undefined : await toOutputFormat(output)
-      const { additions, maxTokens, hasUpdates } = memory
-      let features: Features = { additions, format, maxTokens, hasUpdates, hasContainer: true }
+      const { additions, maxTokens, hasUpdates, hasDiagnostics } = memory
+      let features: Features = { additions, format, maxTokens, hasUpdates, hasDiagnostics, hasContainer: true }
       const losses: Loss[] = []
       let first: AdapterError | undefined
       for (;;) {
@@ -107,15 +107,17 @@ function createClientOnce(options: AnthropicOptions): () => Promise<AnthropicCli
 }
 
 function createSender(options: AnthropicOptions, getClient: () => Promise<AnthropicClient>): Send {
-  return (request, { params, prefix, container }, features) =>
+  return (request, { params, prefix, container, previous }, features) =>
     withRetries(
       async (emit, signal) => {
         const { beta } = await getClient()
         const named = container !== undefined && features.hasContainer ? { container } : {}
-        const body = { ...named, ...getParams(options, request, features), ...params }
+        const { hasDiagnostics } = features
+        const asked = hasDiagnostics ? { diagnostics: { previous_message_id: previous ?? null } } : {}
+        const body = { ...named, ...getParams(options, request, features), ...asked, ...params }
         // withRetries does the retries and reports them.
         const events = await beta.messages.create(body, { signal, maxRetries: 0 }).catch(throwReadable)
-        return readReply(events, { conversation: request.messages, prefix, signal, emit })
+        return readReply(events, { conversation: request.messages, prefix, hasDiagnostics, signal, emit })
       },
       {
         adapter: ADAPTER_NAME,

@@ -26,7 +26,14 @@ export async function compactConversation(
   const chat = { ...request, output: undefined }
   const { params } = toWireConversation(chat, { model: options.model, ...wiring, additions })
   const limit = Math.min(maxTokens, MAX_TOKENS)
-  const features = { additions, format: undefined, maxTokens: limit, hasUpdates, hasContainer: false }
+  const features = {
+    additions,
+    format: undefined,
+    maxTokens: limit,
+    hasUpdates,
+    hasDiagnostics: false,
+    hasContainer: false,
+  }
   const { betas = [], context_management: _, ...others } = getParams(options, chat, features)
   const body = {
     ...others,

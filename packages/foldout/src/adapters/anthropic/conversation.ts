@@ -48,6 +48,8 @@ export interface WireConversation {
   readonly thinking: readonly string[]
   /** The container in which the provider's own tools ran, if the conversation has one. */
   readonly container: string | undefined
+  /** The provider's id of the last reply, if it is known. */
+  readonly previous: string | undefined
 }
 
 /**
@@ -86,7 +88,13 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
     prefix,
     thinking,
     container: findContainer(request.messages),
+    previous: findPrevious(request.messages),
   }
+}
+
+function findPrevious(messages: readonly Message[]): string | undefined {
+  const last = messages.findLast(({ role }) => role === 'assistant')
+  return last?.role === 'assistant' ? readNative(last)?.id : undefined
 }
 
 function findContainer(messages: readonly Message[]): string | undefined {

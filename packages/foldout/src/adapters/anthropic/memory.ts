@@ -1,6 +1,6 @@
 import type { AdapterError } from '../adapter-error.ts'
 import type { ChatRequest } from '../contract.ts'
-import { getHost } from '../quirks.ts'
+import { getHost, getRefusals } from '../quirks.ts'
 import { isSince, readVersion, takesReferencesOnly } from './model-version.ts'
 import type { AnthropicOptions } from './options.ts'
 import type { WireOptions } from './conversation.ts'
@@ -25,6 +25,7 @@ export interface Memory {
   readonly additions: Additions
   readonly maxTokens: number
   readonly hasUpdates: boolean
+  readonly hasDiagnostics: boolean
   /** Outputs whose schema was rejected. */
   readonly refusedOutputs: WeakSet<object>
   readonly wiring: Omit<WireOptions, 'model' | 'additions'>
@@ -37,9 +38,12 @@ export function createMemory(options: AnthropicOptions): Memory {
   const { cache = true, serverTools = [], parameters } = options
   const refusedOutputs = new WeakSet<object>()
   const refusedThinking = new Set<string>()
+  const refused = getRefusals(options.learned, getHost(getAddress(options)), options.model)
   let additions = getFirstAdditions(options)
+  while (additions !== 'plain' && refused.has(`${additions}-additions`)) additions = getPlainer(additions)
   let maxTokens = options.maxTokens ?? getDefaultMaxTokens(options.model)
-  let hasUpdates = wantsUpdates(options)
+  let hasUpdates = wantsUpdates(options) && !refused.has('updates')
+  let hasDiagnostics = options.cacheDiagnostics === true && !refused.has('diagnostics')
   return {
     get additions() {
       return additions
@@ -49,6 +53,9 @@ export function createMemory(options: AnthropicOptions): Memory {
     },
     get hasUpdates() {
       return hasUpdates
+    },
+    get hasDiagnostics() {
+      return hasDiagnostics
     },
     refusedOutputs,
     wiring: {
@@ -64,7 +71,13 @@ export function createMemory(options: AnthropicOptions): Memory {
         refusedOutputs.add(request.output)
         request.emit({ type: 'warning', message: describeFormatRefused(refusal) })
       }
-      if (after.additions !== before.additions) additions = after.additions
+      if (after.additions !== before.additions) {
+        additions = after.additions
+        for (let from = before.additions; from !== additions; from = getPlainer(from)) refused.add(`${from}-additions`)
+      }
+      if (before.hasUpdates && !after.hasUpdates) refused.add('updates')
+      if (before.hasDiagnostics && !after.hasDiagnostics) refused.add('diagnostics')
+      hasDiagnostics &&= after.hasDiagnostics
       hasUpdates &&= after.hasUpdates
       if (after.additions === 'plain' && before.additions !== 'plain')
         request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })
@@ -93,9 +106,19 @@ function wantsUpdates(options: AnthropicOptions): boolean {
   return options.updates === true && !isSet && isSince(readVersion(options.model), [5, 5])
 }
 
-function isNativeHost({ client, baseURL }: AnthropicOptions): boolean {
+/** The way that is tried after another one was refused. */
+function getPlainer(additions: Additions): Additions {
+  return additions === 'inline' ? 'reference' : 'plain'
+}
+
+function isNativeHost(options: AnthropicOptions): boolean {
+  return NATIVE_HOSTS.test(getHost(getAddress(options)))
+}
+
+/** The clients for other platforms choose their address themselves. */
+function getAddress({ client, baseURL }: AnthropicOptions): string {
   const address = (client as { readonly baseURL?: unknown } | undefined)?.baseURL ?? baseURL ?? readEnvironment()
-  return typeof address !== 'string' || address === '' || NATIVE_HOSTS.test(getHost(address))
+  return typeof address !== 'string' || address === '' ? 'https://api.anthropic.com' : address
 }
 
 /** The SDK reads the address from the same variable. */

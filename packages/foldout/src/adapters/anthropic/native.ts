@@ -1,6 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { sha256Hex } from '../../core/hash.ts'
-import { isPlainObject, type Json } from '../../core/json/json.ts'
+import { dropUndefined, isPlainObject, type Json } from '../../core/json/json.ts'
 import type { AssistantMessage } from '../contract.ts'
 
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
@@ -14,13 +14,19 @@ export interface NativeReply {
   readonly prefix: string | undefined
   /** The id of the container in which the provider's own tools ran. The next request has to name it. */
   readonly container: string | undefined
+  /** The provider's id of the reply, which the next request names to have its cache misses explained. */
+  readonly id: string | undefined
 }
 
 export function toNative(
   blocks: readonly object[],
-  { prefix, container }: { readonly prefix: string; readonly container?: string | undefined },
+  {
+    prefix,
+    container,
+    id,
+  }: { readonly prefix: string; readonly container?: string | undefined; readonly id?: string | undefined },
 ): NonNullable<AssistantMessage['native']> {
-  const content = { blocks: blocks as unknown as Json, prefix, ...(container !== undefined && { container }) }
+  const content = { blocks: blocks as unknown as Json, prefix, ...dropUndefined({ container, id }) }
   return { adapter: ADAPTER_NAME, content }
 }
 
@@ -30,12 +36,13 @@ export function toNative(
  */
 export function readNative({ native }: AssistantMessage): NativeReply | undefined {
   if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
-  const { blocks, prefix, container } = native.content
+  const { blocks, prefix, container, id } = native.content
   if (!Array.isArray(blocks)) return undefined
   return {
     blocks: blocks.filter(isPlainObject) as unknown as ContentParam[],
     prefix: typeof prefix === 'string' ? prefix : undefined,
     container: typeof container === 'string' ? container : undefined,
+    id: typeof id === 'string' ? id : undefined,
   }
 }
 

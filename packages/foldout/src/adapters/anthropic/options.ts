@@ -1,5 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
+import type { RefusalMemory } from '../contract.ts'
 
 type Params = Anthropic.Beta.Messages.MessageCreateParamsStreaming
 
@@ -106,6 +107,12 @@ export interface AnthropicOptions {
    * say nothing by default, and earlier ones ignore this. Until the endpoint rejects it. Default false.
    */
   readonly updates?: boolean
+  /**
+   * Whether to ask why the cache missed, for `cache/diagnosed` events. Until the endpoint rejects it. Default false.
+   */
+  readonly cacheDiagnostics?: boolean
+  /** Remembers what the endpoint has refused. Default: a memory that lives as long as the adapter. */
+  readonly learned?: RefusalMemory
   /** Additional fields for every request. */
   readonly parameters?: AnthropicParameters
 }

@@ -56,6 +56,7 @@ export function refuseThinking(refused: Set<string>, prefixes: readonly string[]
 export function reduceFeatures(request: RefusedRequest, answer: string): Features | undefined {
   const { features } = request
   if (features.format && isFormatNamed(answer)) return { ...features, format: undefined }
+  if (features.hasDiagnostics && /diagnos/i.test(answer)) return { ...features, hasDiagnostics: false }
   if (features.hasUpdates && isUpdatesNamed(answer)) return { ...features, hasUpdates: false }
   if (features.hasContainer && /\bcontainer\b/i.test(answer)) return { ...features, hasContainer: false }
   const maxTokens = request.hasOwnMaxTokens ? undefined : readMaxTokens(answer)

@@ -1,4 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
+import { isPlainObject } from '../../core/json/json.ts'
 import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
@@ -12,6 +13,7 @@ import { mergeReports, readReport, type ReportedUsage } from './usage.ts'
 type StreamEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent
 type Content = Anthropic.Beta.Messages.BetaContentBlock
 type StopReason = Anthropic.Beta.Messages.BetaStopReason
+type BetaMessage = Anthropic.Beta.Messages.BetaMessage
 type MessageDelta = Anthropic.Beta.Messages.BetaRawMessageDeltaEvent
 
 interface Block {
@@ -28,6 +30,8 @@ export interface ReadOptions {
   readonly conversation: readonly Message[]
   /** Identifies everything that precedes the reply. */
   readonly prefix: string
+  /** Whether the provider was asked why its cache missed. */
+  readonly hasDiagnostics: boolean
   readonly signal: AbortSignal
   emit(this: void, event: ModelEvent): void
 }
@@ -47,18 +51,21 @@ interface Meter {
 }
 
 async function readToEnd(stream: AsyncIterable<StreamEvent>, options: ReadOptions, meter: Meter): Promise<ChatReply> {
-  const { conversation, prefix, signal, emit } = options
+  const { conversation, prefix, hasDiagnostics, signal, emit } = options
   // By index; servers may choose any numbers.
   const blocks = new Map<number, Block>()
   const toId = createCallIds(conversation)
   let end: MessageDelta['delta'] | undefined
   let container: string | undefined
+  let id: string | undefined
   let isWhole = false
   for await (const event of readStream(stream, { adapter: ADAPTER_NAME, signal, measure: measureEvent })) {
     switch (event.type) {
       case 'message_start':
         meter.reported = mergeReports(meter.reported, event.message.usage ?? {})
         container = event.message.container?.id ?? container
+        if (hasDiagnostics) ({ id } = event.message)
+        if (hasDiagnostics) reportMiss(event.message, emit)
         break
       case 'content_block_start':
         blocks.set(event.index, beginBlock({ ...event.content_block }, toId))
@@ -86,9 +93,19 @@ async function readToEnd(stream: AsyncIterable<StreamEvent>, options: ReadOption
   const isPaused = PAUSES.has(reason)
   const cut = isPaused ? undefined : readCut(reason, { hasContent: blocks.size > 0, emit })
   const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
-  const message = toMessage(inOrder, { cut, prefix, container })
+  const message = toMessage(inOrder, { cut, prefix, container, id })
   return { message, usage: readReport(meter.reported), isPaused }
 }
+
+/** Reports why the provider did not find the beginning of the request in its cache, if it says so. */
+function reportMiss({ diagnostics }: BetaMessage, emit: ReadOptions['emit']): void {
+  const miss: unknown = diagnostics?.cache_miss_reason
+  if (!isPlainObject(miss) || typeof miss['type'] !== 'string') return
+  const { type, cache_missed_input_tokens: tokens } = miss
+  emit({ type: 'cache/diagnosed', reason: type.slice(0, MAX_REASON), tokens: Math.max(0, Number(tokens) || 0) })
+}
+
+const MAX_REASON = 100
 
 function readCut(
   reason: StopReason,
@@ -164,14 +181,14 @@ function appendDelta(
   }
 }
 
-function toMessage(
-  blocks: readonly Block[],
-  {
-    cut,
-    prefix,
-    container,
-  }: { readonly cut: AssistantMessage['cut']; readonly prefix: string; readonly container: string | undefined },
-): AssistantMessage {
+interface MessageParts {
+  readonly cut: AssistantMessage['cut']
+  readonly prefix: string
+  readonly container: string | undefined
+  readonly id: string | undefined
+}
+
+function toMessage(blocks: readonly Block[], { cut, prefix, container, id }: MessageParts): AssistantMessage {
   const toolCalls: ToolCall[] = []
   const contents = blocks.map((block, index): Content => {
     const { content, id, writtenName: name } = block
@@ -184,8 +201,8 @@ function toMessage(
   // The API rejects empty text when it is sent back.
   const kept = contents.filter((content) => content.type !== 'text' || content.text.trim() !== '')
   const message = { role: 'assistant' as const, text, toolCalls, ...(cut && { cut }) }
-  if (container === undefined && kept.every(isPlain)) return message
-  return { ...message, native: toNative(kept, { prefix, container }) }
+  if (container === undefined && id === undefined && kept.every(isPlain)) return message
+  return { ...message, native: toNative(kept, { prefix, container, id }) }
 }
 
 /** Adds the streamed input to a call that the provider runs itself. */

@@ -19,6 +19,7 @@ export const BETAS = {
   reference: 'mid-conversation-tool-changes-2026-07-01',
   /** Required to show what the model says between its calls. */
   updates: 'thinking-display-updates-2026-08-18',
+  diagnostics: 'cache-diagnosis-2026-04-07',
 } as const
 
 export type OutputFormat = Anthropic.Beta.Messages.BetaJSONOutputFormat
@@ -30,6 +31,8 @@ export interface Features {
   readonly maxTokens: number
   /** Whether the model shows short updates while it thinks. Otherwise, the newest models say nothing between calls. */
   readonly hasUpdates: boolean
+  /** Whether the provider is asked why its cache missed. */
+  readonly hasDiagnostics: boolean
   /** Whether the container of the provider's own tools is named. */
   readonly hasContainer: boolean
 }
@@ -37,14 +40,15 @@ export interface Features {
 /** Returns the fields of a request except its conversation. */
 export function getParams(options: AnthropicOptions, request: ChatRequest, features: Features) {
   const { model, parameters = {} } = options
-  const { additions, format, maxTokens, hasUpdates } = features
+  const { additions, format, maxTokens, hasUpdates, hasDiagnostics } = features
   const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
   // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should
   // look alike.
   const mayAdd = request.tools.length > 0 || getAddedTools(request).size > 0
   const isInMessages = additions === 'inline' || additions === 'reference'
   const additionBetas = isInMessages && mayAdd ? [BETAS[additions]] : []
-  const betas = [...new Set([...ownBetas, ...additionBetas, ...(hasUpdates ? [BETAS.updates] : [])])]
+  const otherBetas = [...(hasUpdates ? [BETAS.updates] : []), ...(hasDiagnostics ? [BETAS.diagnostics] : [])]
+  const betas = [...new Set([...ownBetas, ...additionBetas, ...otherBetas])]
   const outputConfig = format ? { ...ownConfig, format } : ownConfig
   return {
     model,

@@ -1,7 +1,7 @@
-import type { ModelEvent } from '../contract.ts'
+import type { ModelEvent, RefusalMemory } from '../contract.ts'
 import { isFormatRefused, isRefusedForGood, toFailure } from '../failure.ts'
 import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
-import { findQuirk, type Quirk } from '../quirks.ts'
+import { findQuirk, QUIRK_NAMES, type Quirk } from '../quirks.ts'
 
 /** Features that an endpoint may not support. Each is used until the endpoint rejects it. */
 export type Feature =
@@ -99,20 +99,21 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
 }
 const FEATURES = Object.keys(REFUSALS) as readonly Feature[]
 
-export function createFeatures(): Features {
-  const refused = new Set<Feature | Quirk>()
-  const learned = new Set<Quirk>()
+export function createFeatures(refused: RefusalMemory): Features {
   return {
     isRefused: (feature) => refused.has(feature),
     async send(wanted, request, emit) {
-      const using = new Set([...wanted.filter((feature) => !refused.has(feature)), ...learned])
+      const using = new Set([
+        ...wanted.filter((feature) => !refused.has(feature)),
+        ...QUIRK_NAMES.filter((name) => refused.has(name)),
+      ])
       const dropped: Feature[] = []
       const found: Quirk[] = []
       // Each pass drops a feature or adds a quirk, and there are only a few.
       for (;;) {
         try {
           const answer = await request(using)
-          for (const quirk of found) learned.add(quirk)
+          for (const quirk of found) refused.add(quirk)
           for (const feature of dropped) {
             if (feature !== 'sent-reasoning') refused.add(feature)
             emit({ type: 'warning', message: REFUSALS[feature].warning })

@@ -3,7 +3,8 @@ import { checkNumber } from '../../core/check-number.ts'
 import type { Json } from '../../core/json/json.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { chatAdapter, toCallThrough } from '../chat.ts'
-import type { CompactionRequest, ProviderAdapter } from '../contract.ts'
+import type { CompactionRequest, ProviderAdapter, RefusalMemory } from '../contract.ts'
+import { getHost, getRefusals } from '../quirks.ts'
 import type { InputKind } from '../user-parts.ts'
 import { completeChat } from './chat-completions.ts'
 import { createLazyClient, isOpenAI, type Endpoint, type Fetch, type ToolAdditions } from './endpoint.ts'
@@ -32,6 +33,8 @@ interface CommonOptions {
    * `tools` are tools that the provider runs, such as `{ type: 'web_search' }`. They are offered in addition to yours.
    */
   readonly parameters?: Readonly<Record<string, Json>>
+  /** Remembers what the endpoint has refused. Default: a memory that lives as long as the adapter. */
+  readonly learned?: RefusalMemory
 }
 
 /**
@@ -104,11 +107,13 @@ const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 export function openai(options: OpenAIOptions): ProviderAdapter {
   const { model, apiKey, baseURL, client, fetch, toolAdditions = 'auto' } = options
   const isChat = options.interface === 'chat'
-  const isOwn = isOpenAI({ baseURL: client?.baseURL ?? baseURL ?? getDefaultAddress() })
+  const address = client?.baseURL ?? baseURL ?? getDefaultAddress()
+  const isOwn = isOpenAI({ baseURL: address })
   return createAdapter(isChat, options, {
     name: 'openai',
     toolAdditions: isChat && toolAdditions === 'native' ? 'plain' : toolAdditions,
     isOwn,
+    address,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
     cacheKey: options.promptCacheKey,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
@@ -131,6 +136,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
     name,
     toolAdditions,
     isOwn: false,
+    address: baseURL,
     reasoning: false,
     cacheKey: undefined,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
@@ -146,11 +152,12 @@ function getDefaultAddress(): string {
 
 function createAdapter(
   isChat: boolean,
-  { model, maxRetries, parameters = {}, contextWindow, promptCache }: CommonOptions,
+  { model, maxRetries, parameters = {}, contextWindow, promptCache, learned }: CommonOptions,
   {
     kinds,
     canCompact,
     isOwn,
+    address,
     ...rest
   }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'> & {
     readonly kinds: readonly InputKind[]
@@ -158,6 +165,7 @@ function createAdapter(
     readonly canCompact: boolean
     /** Whether the address is OpenAI's own. */
     readonly isOwn: boolean
+    readonly address: string
   },
 ): ProviderAdapter {
   checkNumber('maxRetries', maxRetries, { code: 'adapter-config' })
@@ -166,7 +174,7 @@ function createAdapter(
     model,
     maxRetries,
     parameters,
-    features: createFeatures(),
+    features: createFeatures(getRefusals(learned, getHost(address), model)),
     refusedReasoning: new WeakSet(),
   }
   const { toolAdditions } = rest
