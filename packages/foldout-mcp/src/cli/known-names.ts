@@ -31,7 +31,7 @@ export async function listKnownNames(
   const tools = servers.map(async (server) => {
     const known = await store.catalogs.read(server)
     const shown = (known?.snapshot.tools ?? []).map((tool) => applyOverride(tool, server.overrides.get(tool.name)))
-    return shown.flatMap((tool) => (tool === undefined ? [] : [{ ...tool, source: server.name, call: refuse }]))
+    return shown.filter((tool) => tool !== undefined).map((tool) => ({ ...tool, source: server.name, call: refuse }))
   })
   const catalog = createCatalog((await Promise.all(tools)).flat())
   return catalog.tools.map(({ name }) => name).filter((name) => PLAIN.test(name))

@@ -14,6 +14,7 @@ import { addSignInCommands } from './sign-in/commands.ts'
 import { addTrafficCommands } from './traffic/commands.ts'
 import type { Surroundings } from './support/surroundings.ts'
 import { toLine, toPrintable, wrapWhole } from './support/text.ts'
+import { getErrorMessage } from '../shared/errors.ts'
 
 /** Every command, in the order of the help. Each group loads its implementation only when one of its commands runs. */
 const COMMANDS: readonly AddCommands[] = [
@@ -159,7 +160,7 @@ function formatJsonError(error: unknown, exitCode: number): string {
 
 /** Usage errors are this program's own texts, and may have several lines. */
 function formatError(error: unknown, columns?: number): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = getErrorMessage(error)
   const isOwn = error instanceof UsageError || error instanceof CommanderError
   const lines = isOwn ? text.split('\n').map(toPrintable) : [toLine(text)]
   // Lists keep their columns.

@@ -7,7 +7,10 @@ export function getVariable(
   name: string,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  if (Object.hasOwn(env, name) || platform !== 'win32') return Object.hasOwn(env, name) ? env[name] : undefined
+  if (Object.hasOwn(env, name) || platform !== 'win32') {
+    if (Object.hasOwn(env, name)) return env[name]
+    return undefined
+  }
   const wanted = name.toUpperCase()
   const found = Object.keys(env).find((key) => key.toUpperCase() === wanted)
   if (found === undefined) return undefined

@@ -63,7 +63,8 @@ export function toUserMessage(input: AgentInput): UserMessage {
     return read
   })
   const text = parts
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .filter((part) => part.type === 'text')
+    .map((part) => part.text)
     .filter((said) => said !== '')
     .join('\n\n')
   const hasMedia = parts.some(({ type }) => type !== 'text')

@@ -37,7 +37,8 @@ export function simulateUser(createAdapter: () => ProviderAdapter | Promise<Prov
     })
     spend(usage)
     const isOver = text.trim() === '' || text.includes(DONE)
-    return isOver ? undefined : text.trim()
+    if (isOver) return undefined
+    return text.trim()
   }
 }
 

@@ -16,7 +16,10 @@ export function getEditDistance(a: string, b: string, most: number = Infinity): 
   }
   const width = shortEnd - start
   const height = longEnd - start
-  if (width === 0) return height <= most ? height : Infinity
+  if (width === 0) {
+    if (height <= most) return height
+    return Infinity
+  }
   const band = Math.min(most, height)
   // The distances between the prefixes of the short word and the row's prefix of the long word.
   const row = Uint32Array.from({ length: width + 1 }, (_, column) => column)

@@ -200,7 +200,8 @@ export function getErrorMessage(thrown: unknown): string {
 export function getErrorType(thrown: unknown): string {
   if (!isErrorLike(thrown)) return typeof thrown
   const type = attempt(() => ('code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name))
-  return typeof type === 'string' ? type.slice(0, MAX_ERROR_TYPE) : 'Error'
+  if (typeof type === 'string') return type.slice(0, MAX_ERROR_TYPE)
+  return 'Error'
 }
 
 const MAX_ERROR_TYPE = 200

@@ -22,7 +22,8 @@ export type OpeningAnswer = 'in-place' | 'restart'
  * const mustRender = chooseAnswer(result.opening, adapter.supportsDynamicTools) === 'restart'
  */
 export function chooseAnswer({ halts, tools }: Opening, canAddTools: boolean): OpeningAnswer {
-  return halts || (tools.length > 0 && !canAddTools) ? 'restart' : 'in-place'
+  if (halts || (tools.length > 0 && !canAddTools)) return 'restart'
+  return 'in-place'
 }
 
 /**
@@ -63,7 +64,8 @@ export function getNewTools(
 export function describeOpened({ keys, tools }: { readonly keys: readonly string[]; readonly tools: boolean }): string {
   const whose = keys.length === 1 ? 'Its' : 'Their'
   const text = `Opened: ${keys.join(', ')}. ${whose} text is now in the system prompt`
-  return tools ? `${text}, and ${whose.toLowerCase()} tools are in your tool list.` : `${text}.`
+  if (tools) return `${text}, and ${whose.toLowerCase()} tools are in your tool list.`
+  return `${text}.`
 }
 
 /** Describes sections that a new render opens, and names the tools that can be called then. */
@@ -88,7 +90,8 @@ ${text}`
  */
 export function describeAhead(text: string, tools: readonly AnyTool[]): string {
   const shown = `These sections of your instructions are open now:\n\n${text}`
-  return tools.length === 0 ? shown : `${shown}\n\n${describeCallable(tools)}`
+  if (tools.length === 0) return shown
+  return `${shown}\n\n${describeCallable(tools)}`
 }
 
 /** Describes to the model which sections it has to ask for again. */
@@ -113,7 +116,8 @@ export function describeOpen(place: OpenPlace): string {
 
 /** Formats the line below a section's text that names the callable tools; empty if there are none. */
 export function describeCallable(tools: readonly AnyTool[]): string {
-  return tools.length === 0 ? '' : `Callable now: ${tools.map(({ name }) => name).join(', ')}.`
+  if (tools.length === 0) return ''
+  return `Callable now: ${tools.map(({ name }) => name).join(', ')}.`
 }
 
 /** The result of a call that came after an opening in the same reply. */

@@ -212,5 +212,8 @@ export function strategyWithCost(
 ): (options?: StrategyOptions) => DisclosureStrategy {
   const plain = Object.freeze({ ...parts, showCost: false })
   const withCost = Object.freeze({ ...parts, showCost: true })
-  return (options = {}) => (options.showCost ? withCost : plain)
+  return (options = {}) => {
+    if (options.showCost) return withCost
+    return plain
+  }
 }

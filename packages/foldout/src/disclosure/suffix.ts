@@ -13,9 +13,9 @@ export function readSuffixWithChildren(section: FoldedSection): string {
 }
 
 function describeWithChildren({ path, childKeys }: FoldedSection, tool: string): string {
-  return childKeys.length === 0
-    ? `[This section is summarized. To view full content, call \`${tool}\` with key "${path}".]`
-    : `[This section is summarized. Call \`${tool}\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
+  if (childKeys.length === 0)
+    return `[This section is summarized. To view full content, call \`${tool}\` with key "${path}".]`
+  return `[This section is summarized. Call \`${tool}\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
 }
 
 /** Says how to open a section of which the model sees only a line, a heading, a name or a count. */

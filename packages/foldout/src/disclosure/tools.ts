@@ -174,7 +174,8 @@ function openLoaded(
   answer: (view: DisclosureView, plan: OpeningPlan) => ToolResult | Promise<ToolResult>,
 ): ToolResult | Promise<ToolResult> {
   const loading = view.load([...plan.keys, ...[...plan.pathsByKey.values()].flat()], context)
-  return loading === false ? answer(view, plan) : loading.then(() => answer(view.at(context.session), plan))
+  if (loading === false) return answer(view, plan)
+  return loading.then(() => answer(view.at(context.session), plan))
 }
 
 /** Reads the files that keys name, if all of them name files. */
@@ -185,7 +186,8 @@ async function readFiles(view: DisclosureView, given: readonly string[], fault: 
     if (!read?.ok) return read ?? fault
     texts.push(read.message)
   }
-  return texts.length === 0 ? fault : ok(texts.join('\n\n'))
+  if (texts.length === 0) return fault
+  return ok(texts.join('\n\n'))
 }
 
 type Answer = (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>
@@ -277,5 +279,6 @@ export function describeCall({ arguments: args }: OpeningCall): OpeningRequest {
 }
 
 function readObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  return {}
 }

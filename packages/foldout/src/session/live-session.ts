@@ -50,7 +50,8 @@ const statesByReader = new WeakMap<SessionReader['get'], ReadonlyMap<string, unk
 /** Returns the state of a slice in the form in which the session holds it. */
 export function getHeld<State>(session: SessionReader, slice: Slice<string, State, unknown>): State {
   const states = statesByReader.get(session.get)
-  return states?.has(slice.name) ? (states.get(slice.name) as State) : session.get(slice)
+  if (states?.has(slice.name)) return states.get(slice.name) as State
+  return session.get(slice)
 }
 
 export function createSessionOver(definition: Definition, states: States, journal?: Journal): OwnedSession {
@@ -75,7 +76,8 @@ export function createSessionOver(definition: Definition, states: States, journa
       const known = slices.get(slice.name)
       if (!known) throw createMissingSliceError(slice.name)
       const held = states.get(slice.name) as State
-      return known.reveal ? (known.reveal(held) as State) : held
+      if (known.reveal) return known.reveal(held) as State
+      return held
     },
     dispatch: (event: Event) => record(event, 'all'),
     subscribe: listeners.subscribe,
@@ -154,7 +156,10 @@ function createListeners(): Listeners {
   return {
     subscribe(listener) {
       let subscribed = true
-      const own: Listener = (event) => (subscribed ? listener(event) : undefined)
+      const own: Listener = (event) => {
+        if (subscribed) return listener(event)
+        return undefined
+      }
       listeners = [...listeners, own]
       return () => {
         subscribed = false

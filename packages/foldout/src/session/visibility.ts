@@ -40,11 +40,13 @@ const slice = defineSlice({
   reducers: {
     set(state, { path, visibility }: { readonly path: string; readonly visibility: Visibility }): Held {
       const map = toVisibilityMap(state)
-      return map.get(path) === visibility ? state : new Map(map).set(path, visibility)
+      if (map.get(path) === visibility) return state
+      return new Map(map).set(path, visibility)
     },
     cleared(state, { path }: { readonly path: string }): Held {
       const map = new Map(toVisibilityMap(state))
-      return map.delete(path) ? map : state
+      if (map.delete(path)) return map
+      return state
     },
     reset: () => NONE,
   },
@@ -87,7 +89,8 @@ function toOverrides(held: Held): VisibilityOverrides {
 }
 
 export function toVisibilityMap(held: Held): VisibilityMap {
-  return held instanceof Map ? held : new Map(Object.entries(held))
+  if (held instanceof Map) return held
+  return new Map(Object.entries(held))
 }
 
 /** Returns the state as the session holds it. */
@@ -97,9 +100,8 @@ export function getVisibilityMap(session: SessionReader): VisibilityMap {
 
 function describePathFault(payload: unknown): string | undefined {
   if (!isPlainObject(payload)) return 'its payload is not an object'
-  return typeof payload['path'] === 'string' && payload['path'] !== ''
-    ? undefined
-    : 'its path is not a non-empty string'
+  if (typeof payload['path'] === 'string' && payload['path'] !== '') return undefined
+  return 'its path is not a non-empty string'
 }
 
 function describeVisibilityFault(payload: unknown): string | undefined {

@@ -237,7 +237,8 @@ function adviseToOffer(
     runs.map((run) => {
       const section = run.sections.find((each) => each.path === path)
       const tool = section?.tools.find((each) => each.name === name)
-      return tool ? replay(run, offerTool(run, tool, path), price) : NO_SAVING
+      if (tool) return replay(run, offerTool(run, tool, path), price)
+      return NO_SAVING
     }),
   )
   if (!isWorthIt(saved)) return []
@@ -305,5 +306,6 @@ function formatUsd(usd: number): string {
 
 function compareText(one: string, other: string): number {
   if (one === other) return 0
-  return one < other ? -1 : 1
+  if (one < other) return -1
+  return 1
 }

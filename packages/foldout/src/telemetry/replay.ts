@@ -117,7 +117,8 @@ function bill(requests: readonly ReplayedRequest[], price: CacheOptions): number
     // A conversation that has become shorter is another one.
     const isLonger = isSame && length >= sent
     const part = { text: `message ${at}`, tokens: length - (isLonger ? sent : 0) }
-    messages = isLonger ? [...messages, part] : [part]
+    if (isLonger) messages = [...messages, part]
+    else messages = [part]
     sent = length
     first = start
     return {
@@ -257,8 +258,10 @@ function getShownSections(
     .map((section) => ({ section, how: isFull(section.path) ? 'full' : 'summary' }))
 }
 
-const getCost = (section: SectionCost, how: 'full' | 'summary'): number =>
-  how === 'full' ? section.fullTokens : (section.summaryTokens ?? 0)
+const getCost = (section: SectionCost, how: 'full' | 'summary'): number => {
+  if (how === 'full') return section.fullTokens
+  return section.summaryTokens ?? 0
+}
 
 export function isWithin(path: string, other: string): boolean {
   return path === other || path.startsWith(`${other}.`)

@@ -90,7 +90,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const texts = ['Oslo: sun.', 'Rome: sun.', 'Lima: sun.', 'Bonn: sun.']
       expect(toolTexts(result).map(([, text]) => text)).toEqual(texts)
       expect(getResults(getRequest(peer, -1))).toEqual(texts)
-      const ids = result.messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []))
+      const ids = result.messages.filter((message) => message.role === 'tool').map((message) => message.callId)
       expect(new Set(ids).size).toBe(4)
       expect(result.turns.map(({ type }) => type)).toEqual(['tools', 'tools', 'answer'])
     },
@@ -279,7 +279,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const usage = { inputTokens: 700, outputTokens: 70 }
       const result = await run()
       expect(result).toMatchObject({ usage, state: { usage } })
-      const replies = events.flatMap((event) => (event.type === 'reply/received' ? [event.usage.inputTokens] : []))
+      const replies = events.filter((event) => event.type === 'reply/received').map((event) => event.usage.inputTokens)
       expect(replies).toEqual([100, 200, 400])
     },
   )

@@ -27,7 +27,10 @@ const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDi
 export const formatNumber = (value: number): string => numbers.format(Math.round(value))
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 /** A number for an axis, which has little room. */
-export const formatShort = (value: number): string => (value < 1e6 ? formatNumber(value) : short.format(value))
+export const formatShort = (value: number): string => {
+  if (value < 1e6) return formatNumber(value)
+  return short.format(value)
+}
 export const formatShare = (value: number): string => shares.format(value)
 export const formatSigned = (value: number): string => `${getSign(value)}${formatNumber(Math.abs(value))}`
 export const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
@@ -43,12 +46,14 @@ export function formatUsd(usd: number): string {
 /** A size in bytes, in decimal units as networks count. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${formatNumber(bytes)} B`
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 function getSign(value: number): string {
   if (value === 0) return '±'
-  return value > 0 ? '+' : '−'
+  if (value > 0) return '+'
+  return '−'
 }
 
 /**

@@ -17,12 +17,11 @@ export function CatalogPage() {
   const version = changes.value.catalog
   useEffect(() => void refresh(), [version])
   const shown = catalog.value
-  if (!shown)
-    return problem.value === undefined ? (
-      <Empty title="Asking the servers">Their tools appear here as soon as they are known.</Empty>
-    ) : (
-      <Failure message={problem.value} onRetry={() => void refresh()} />
-    )
+  if (!shown) {
+    if (problem.value === undefined)
+      return <Empty title="Asking the servers">Their tools appear here as soon as they are known.</Empty>
+    return <Failure message={problem.value} onRetry={() => void refresh()} />
+  }
   return (
     <div class="catalog">
       <header class="summary">

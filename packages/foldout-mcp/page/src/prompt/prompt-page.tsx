@@ -29,12 +29,10 @@ export function PromptPage() {
   const version = changes.value.prompt
   useEffect(() => void refresh(), [version])
   const shown = view.value
-  if (!shown)
-    return problem.value === undefined ? (
-      <Empty title="Rendering the prompt">One moment.</Empty>
-    ) : (
-      <Failure message={problem.value} onRetry={() => void refresh()} />
-    )
+  if (!shown) {
+    if (problem.value === undefined) return <Empty title="Rendering the prompt">One moment.</Empty>
+    return <Failure message={problem.value} onRetry={() => void refresh()} />
+  }
   return (
     <div class="prompt">
       <Summary shown={shown} />

@@ -158,9 +158,11 @@ function move(rows: readonly SectionRow[], at: number, key: string): number | 't
     case ' ':
       return 'toggle'
     case 'ArrowRight':
-      return row.state === 'open' ? at + 1 : 'toggle'
+      if (row.state === 'open') return at + 1
+      return 'toggle'
     case 'ArrowLeft':
-      return row.state === 'open' && row.canFold ? 'toggle' : findParent(rows, at)
+      if (row.state === 'open' && row.canFold) return 'toggle'
+      return findParent(rows, at)
     default:
       return undefined
   }

@@ -19,7 +19,7 @@ export function Comparison({ ids }: { readonly ids: readonly [string, string] })
     let isCurrent = true
     const get = (id: string): Promise<RunView | ClientView> => call('runs/get', { id })
     Promise.all([get(first), get(second)]).then(
-      (views) => isCurrent && setPair(views.flatMap((view) => (view.kind === 'run' ? [view] : []))),
+      (views) => isCurrent && setPair(views.filter((view) => view.kind === 'run')),
       (error: Error) => isCurrent && setProblem(error.message),
     )
     return () => {

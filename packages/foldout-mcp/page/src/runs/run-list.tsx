@@ -153,7 +153,7 @@ function Clock({ at }: { readonly at: number }) {
 function RunFilter({ list }: { readonly list: readonly Listed[] }) {
   const { text, status, order } = selection.value
   if (list.length < 2) return null
-  const statuses = [...new Set(list.flatMap((one) => (one.kind === 'run' ? [one.status] : [])))].toSorted()
+  const statuses = [...new Set(list.filter((one) => one.kind === 'run').map((one) => one.status))].toSorted()
   return (
     <div class="run-filter" role="search" aria-label="Runs">
       <input

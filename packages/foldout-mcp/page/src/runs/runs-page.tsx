@@ -24,7 +24,10 @@ export function RunsPage() {
   if (problem.value !== undefined && !runs.value)
     return <Failure message={problem.value} onRetry={() => void refreshList()} />
   if (runs.value === undefined) return <Empty title="Reading the runs">One moment.</Empty>
-  if (runs.value.length === 0) return hello.value?.views.includes('catalog') ? <NoClients /> : <NoRuns />
+  if (runs.value.length === 0) {
+    if (hello.value?.views.includes('catalog')) return <NoClients />
+    return <NoRuns />
+  }
   return (
     <div class={isRecorded ? 'runs alone' : 'runs'}>
       {!isRecorded && <RunList chosen={id} other={other} />}

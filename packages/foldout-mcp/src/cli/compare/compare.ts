@@ -59,7 +59,8 @@ export async function compareArms(
       ? `${JSON.stringify(report, null, 2)}\n`
       : library.formatComparison(report, dropUndefined({ columns: stdout.columns }))
     stdout.write(text)
-    return surroundings.signal.aborted ? EXIT.failed : CODES[report.verdict]
+    if (surroundings.signal.aborted) return EXIT.failed
+    return CODES[report.verdict]
   })
 }
 
@@ -179,7 +180,10 @@ async function write(file: string | undefined, format: () => string): Promise<vo
 
 function formatPlan(plan: ComparePlan, margin: number, { stdout }: Surroundings): string {
   const { runs, kept, usd, arms, clusters, drops, assumptions } = plan
-  const toUsd = (amount: number | null): string => (amount === null ? '–' : `$${amount.toFixed(2)}`)
+  const toUsd = (amount: number | null): string => {
+    if (amount === null) return '–'
+    return `$${amount.toFixed(2)}`
+  }
   const toPoints = (share: number): string => (PERCENT * share).toFixed(1)
   const table = formatTable(
     [

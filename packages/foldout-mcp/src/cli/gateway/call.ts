@@ -48,7 +48,8 @@ export async function callTool(
     const text = options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result)
     // A program gets what the tool answered. On a terminal, it could be read as commands.
     stream.write(options.json || (stream === stdout && stream.isTTY !== true) ? text : toSafeLines(text))
-    return result.isError === true ? EXIT.failed : EXIT.done
+    if (result.isError === true) return EXIT.failed
+    return EXIT.done
   })
 }
 
@@ -87,7 +88,8 @@ async function findTool(tool: string, { catalog, failed, held }: OpenSession): P
     )
   const answer = await runTool({ catalog, client: CLIENT }, { name: tool, args: {} }, {})
   const message = formatResult(answer).trimEnd()
-  throw failed.length > 0 ? new Error(message) : new UsageError(message)
+  if (failed.length > 0) throw new Error(message)
+  throw new UsageError(message)
 }
 
 /** Formats a result: text is printed unchanged, other content is named by its type and size. */
@@ -97,7 +99,8 @@ function formatResult({ content, structuredContent }: CallResult): string {
     return formatPiece(piece)
   })
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent, null, 2))
-  return parts.length === 0 ? '' : `${parts.join('\n')}\n`
+  if (parts.length === 0) return ''
+  return `${parts.join('\n')}\n`
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -105,7 +108,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Names content that is not text. The text of an embedded resource follows its address. */
 function formatPiece(piece: Fields): string {
   const { resource } = piece
-  const { text, data, blob, mimeType, uri } = { ...piece, ...(isObject(resource) ? resource : {}) } as Fields
+  const { text, data, blob, mimeType, uri } = { ...piece, ...(isObject(resource) && resource) } as Fields
   const size = [data, blob].flatMap((base64) => (typeof base64 === 'string' ? formatSize(base64) : []))
   const parts = [piece['type'], mimeType, uri, ...size].filter((part) => typeof part === 'string' && part !== '')
   return [`[${parts.join(' ')}]`, ...(typeof text === 'string' ? [text] : [])].join('\n')

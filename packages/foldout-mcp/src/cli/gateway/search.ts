@@ -32,7 +32,8 @@ export async function searchTools(
     const found = { query, outcome, isExplained: options.explain === true }
     surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, session, surroundings))
     if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
-    return outcome.hits.length === 0 ? EXIT.failed : EXIT.done
+    if (outcome.hits.length === 0) return EXIT.failed
+    return EXIT.done
   }
   try {
     return await withServers(options, surroundings, search, encoder)
@@ -52,7 +53,7 @@ function formatJson({ query, outcome, isExplained }: Found, { servers, failed, h
   const found = hits.map(({ tool, score, explain }) => ({
     ...describeTool(tool),
     score,
-    ...(isExplained ? { explanation: explain() } : {}),
+    ...(isExplained && { explanation: explain() }),
   }))
   const next = alsoNear.map(({ name }) => name)
   const answer = { query, hits: found, fit, alsoNear: next, confidence, meaning, withoutEncoder, servers, failed, held }

@@ -41,11 +41,13 @@ export async function lintPrompt(module: string, options: LintOptions, { stdout 
   stdout.write(
     options.json ? `${JSON.stringify({ requests: requests.length, ...found }, null, 2)}\n` : format(found, stdout),
   )
-  return Object.values(found).every((list) => list.length === 0) ? EXIT.done : EXIT.failed
+  if (Object.values(found).every((list) => list.length === 0)) return EXIT.done
+  return EXIT.failed
 }
 
 function describeSection({ path, title, summary }: SectionText) {
-  return summary === undefined ? [] : [{ name: path, text: `${title}\n${summary}` }]
+  if (summary === undefined) return []
+  return [{ name: path, text: `${title}\n${summary}` }]
 }
 
 function format({ folds, summaries, tools }: Findings, stdout: Surroundings['stdout']): string {
@@ -60,7 +62,8 @@ function format({ folds, summaries, tools }: Findings, stdout: Surroundings['std
     ...summaries.map(describe('The summary of')),
     ...tools.map(describe('The description of the tool')),
   ]
-  return lines.length === 0 ? 'Nothing to change.\n' : lines.map((line) => formatSentences([line], stdout)).join('')
+  if (lines.length === 0) return 'Nothing to change.\n'
+  return lines.map((line) => formatSentences([line], stdout)).join('')
 }
 
 /** Reads what users asked for, and which sections and tools that needed. */

@@ -92,7 +92,8 @@ export async function simulatePrompt(
     strategies: costs,
   }
   stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatCosts(result, surroundings))
-  return costs.some(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed
+  if (costs.some(({ problem }) => problem === undefined)) return EXIT.done
+  return EXIT.failed
 }
 
 /** Says what the model is assumed to do if nobody has said so. */

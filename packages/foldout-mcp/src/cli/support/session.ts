@@ -115,7 +115,8 @@ async function openSession(
   const servers = gateway.servers.filter(({ name }) => isIncluded(name))
   const failed = servers.flatMap(({ name }) => {
     const error = failures.get(name)
-    return error === undefined ? [] : [{ name, error }]
+    if (error === undefined) return []
+    return [{ name, error }]
   })
   const invalid = config.invalid.filter(({ name }) => isIncluded(name))
   return {
@@ -199,7 +200,8 @@ function listHeld({
   changed,
   isHeld,
 }: Extract<GatewayEvent, { type: 'server/unapproved' }>): HeldTool[] {
-  return isHeld ? [...added, ...changed].map((name) => ({ server, name })) : []
+  if (isHeld) return [...added, ...changed].map((name) => ({ server, name }))
+  return []
 }
 
 function describeBroken({ tools }: Extract<GatewayEvent, { type: 'server/broken' }>): string {

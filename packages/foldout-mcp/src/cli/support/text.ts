@@ -135,5 +135,6 @@ export function formatDoctorHint(config: readonly string[] = []): string {
 
 /** Quotes a word of a command line if a shell would split or change it. */
 export function quoteWord(word: string): string {
-  return /^[\w./:\\@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+  if (/^[\w./:\\@%+=-]+$/.test(word)) return word
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -332,7 +332,10 @@ export async function logout(server: FilledHttpServer, store: SignInStore): Prom
   // Without its secrets, the sign-in can still be deleted.
   const found = await ignore(store.read(key), 'without its secrets, it can still be deleted')
   if (isKept) await store.replace(key, undefined)
-  if (!found) return isKept ? { issuer: undefined, isRevoked: false, problem: undefined } : undefined
+  if (!found) {
+    if (isKept) return { issuer: undefined, isRevoked: false, problem: undefined }
+    return undefined
+  }
   const { issuer } = found
   try {
     return { issuer, isRevoked: await revoke(server, found), problem: undefined }

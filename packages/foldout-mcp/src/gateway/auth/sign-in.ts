@@ -35,13 +35,12 @@ export class SignIn implements McpAuthorization {
   readonly #options: SignInOptions
   readonly #key: string
   #record: SignInRecord | undefined
-  #stamp: string | undefined
-  #checkedAt = -Infinity
+  /** When the stored sign-in was last looked at, and its stamp then. */
+  #seen: { at: number; stamp: string | undefined } = { at: -Infinity, stamp: undefined }
   #renewing: Promise<void> | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #renewals = new RenewalTimer((record) => void this.#renewAhead(record))
   /** Polls for a sign-in while one is needed. */
   #watch: ReturnType<typeof setInterval> | undefined
-  #failures = 0
   #isClosed = false
   /** The token of the last request. */
   #sent: string | undefined
@@ -71,7 +70,7 @@ export class SignIn implements McpAuthorization {
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     this.#challenge = await readChallenge(response)
     const sent = this.#sent
-    this.#checkedAt = -Infinity
+    this.#seen.at = -Infinity
     const record = await this.#load()
     if (!isSafe(this.#server.url))
       throw new SignInError(
@@ -108,7 +107,7 @@ export class SignIn implements McpAuthorization {
 
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#renewals.clear()
     clearInterval(this.#watch)
   }
 
@@ -123,17 +122,17 @@ export class SignIn implements McpAuthorization {
 
   /** Reads the stored sign-in, which another process may have changed. */
   async #load(): Promise<SignInRecord | undefined> {
-    if (Date.now() - this.#checkedAt < RECHECK_MS) return this.#record
+    if (Date.now() - this.#seen.at < RECHECK_MS) return this.#record
     const { store } = this.#options
     const stamp = await store.getStamp(this.#key)
-    if (stamp !== this.#stamp) {
+    if (stamp !== this.#seen.stamp) {
       const record = await store.read(this.#key).catch((error: unknown) => {
         throw new SignInError(`${describeAuthFailure(error)} Unlock it, or run ${formatLogin(this.#server.name)}.`)
       })
-      this.#stamp = stamp
+      this.#seen.stamp = stamp
       this.#take(record)
     }
-    this.#checkedAt = Date.now()
+    this.#seen.at = Date.now()
     return this.#record
   }
 
@@ -143,7 +142,7 @@ export class SignIn implements McpAuthorization {
     else this.#record = undefined
     const { access_token: access, refresh_token: refresh } = this.#record?.tokens ?? {}
     this.#options.onTokens?.([access, refresh].filter((token) => token !== undefined))
-    this.#failures = 0
+    this.#renewals.succeed()
     this.#schedule()
   }
 
@@ -165,7 +164,7 @@ export class SignIn implements McpAuthorization {
         return requestTokens(this.#server, auth, { before: current, challenge: this.#challenge })
       return current && refreshTokens(this.#server, current)
     })
-    this.#stamp = await store.getStamp(this.#key)
+    this.#seen.stamp = await store.getStamp(this.#key)
     this.#take(record)
     if (!record?.tokens) throw record ? this.#toLostError(record) : await this.#toMissingError()
   }
@@ -181,16 +180,9 @@ export class SignIn implements McpAuthorization {
 
   /** Only a person's sign-in can be lost by waiting. */
   #schedule(): void {
-    clearTimeout(this.#timer)
+    this.#renewals.clear()
     const record = this.#record
-    if (!record?.tokens?.refresh_token || this.#isClosed || this.#isMachine) return
-    const pauseMs = Math.min(FIRST_RENEWAL_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_RENEWAL_PAUSE_MS)
-    // A token with a very short lifetime must not cause constant renewals.
-    const dueAt = Math.max(getRenewalTime(record), record.issuedAt + SHORTEST_LIFE_MS)
-    const dueMs = this.#failures > 0 ? pauseMs : Math.max(0, dueAt - Date.now())
-    if (dueMs === Infinity) return
-    this.#timer = setTimeout(() => void this.#renewAhead(record), Math.min(dueMs, LONGEST_TIMER_MS))
-    this.#timer.unref()
+    if (record?.tokens?.refresh_token && !this.#isClosed && !this.#isMachine) this.#renewals.plan(record)
   }
 
   async #renewAhead(record: SignInRecord): Promise<void> {
@@ -199,7 +191,7 @@ export class SignIn implements McpAuthorization {
       await this.#renew(record.tokens?.access_token)
     } catch (error) {
       this.#options.onProblem((error as Error).message)
-      this.#failures++
+      this.#renewals.fail()
       this.#schedule()
     }
   }
@@ -271,6 +263,46 @@ async function readChallenge(response: Response): Promise<Challenge> {
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
   if (response.body) await ignore(response.body.cancel(), 'nobody reads it')
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
+}
+
+/** When the next renewal ahead is due: before the token expires, and after a failure with growing pauses. */
+class RenewalTimer {
+  readonly #onDue: (record: SignInRecord) => void
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #failures = 0
+
+  constructor(onDue: (record: SignInRecord) => void) {
+    this.#onDue = onDue
+  }
+
+  succeed(): void {
+    this.#failures = 0
+  }
+
+  fail(): void {
+    this.#failures++
+  }
+
+  plan(record: SignInRecord): void {
+    const dueMs = this.#failures > 0 ? this.#getPauseMs() : getWaitMs(record)
+    if (dueMs === Infinity) return
+    this.#timer = setTimeout(() => this.#onDue(record), Math.min(dueMs, LONGEST_TIMER_MS))
+    this.#timer.unref()
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #getPauseMs(): number {
+    return Math.min(FIRST_RENEWAL_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_RENEWAL_PAUSE_MS)
+  }
+}
+
+/** How long a token is used before it is renewed. One with a very short lifetime must not cause constant renewals. */
+function getWaitMs(record: SignInRecord): number {
+  const dueAt = Math.max(getRenewalTime(record), record.issuedAt + SHORTEST_LIFE_MS)
+  return Math.max(0, dueAt - Date.now())
 }
 
 /** The sign-ins of one server of the configuration: several if its address depends on the client. */

@@ -1,4 +1,4 @@
-import type { CallResult, ListedTool } from 'foldout/catalog'
+import type { ListedTool } from 'foldout/catalog'
 import { READ_RESULT, readResultDefinition } from 'foldout/results'
 
 export { READ_RESULT }
@@ -8,8 +8,4 @@ export const LISTING: ListedTool = {
   ...readResultDefinition,
   annotations: { readOnlyHint: true, openWorldHint: false },
   meta: { 'anthropic/alwaysLoad': true },
-}
-
-export function createError(text: string): CallResult {
-  return { content: [{ type: 'text', text }], isError: true }
 }

@@ -11,10 +11,11 @@ import type { ServerConfig } from '../config/config.ts'
 import type { JsonObject } from '../../shared/fields.ts'
 import { foldResult, mayExceed, type TakenText } from './fold.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
-import { LISTING, createError } from './listing.ts'
+import { LISTING } from './listing.ts'
 import type { SharedResults } from './shared.ts'
 import { ResultStore, type KeptResult, type ResultOwner } from './store.ts'
 import { ReadingThreads } from './thread/threads.ts'
+import { createErrorResult } from '../../shared/errors.ts'
 
 /** The places where a gateway keeps results. */
 interface ResultPlaces {
@@ -204,17 +205,17 @@ export class ViewResults {
   async read(args: unknown, { client, signal }: CallContext): Promise<CallResult> {
     const { formatReading, readResultArguments } = await import('foldout/results')
     const wanted = readResultArguments(args, Math.min(this.#limits.getLimit(undefined), FOLD_TOKENS))
-    if ('fault' in wanted) return createError(wanted.fault)
+    if ('fault' in wanted) return createErrorResult(wanted.fault)
     const kept = await this.#find(wanted.result, client)
-    if (typeof kept === 'string') return createError(kept)
+    if (typeof kept === 'string') return createErrorResult(kept)
     const answer = await this.#places.threads.run(
       kept.source,
       { type: 'read', reading: wanted.reading, isJson: kept.isJson },
       { reader: toReader(this.#toOwner(client), kept.handle), signal },
     )
     signal?.throwIfAborted()
-    if ('outline' in answer) return createError('The result could not be read.')
-    if ('fault' in answer) return createError(answer.fault)
+    if ('outline' in answer) return createErrorResult('The result could not be read.')
+    if ('fault' in answer) return createErrorResult(answer.fault)
     return { content: [{ type: 'text', text: formatReading(answer, wanted.maxTokens) }] }
   }
 }

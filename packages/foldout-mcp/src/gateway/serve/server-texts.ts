@@ -25,7 +25,8 @@ export function formatInstructions(own: string | undefined, servers: readonly In
   const before = [names, own].filter((part) => part).join('\n\n')
   const texts = servers.flatMap(({ name, instructions = '' }) => {
     const text = toTellingText(instructions)
-    return text === '' ? [] : [{ name, text }]
+    if (text === '') return []
+    return [{ name, text }]
   })
   const room = INSTRUCTIONS_BYTES - Buffer.byteLength(before) - Buffer.byteLength(SAID)
   const starts = texts.reduce((sum, { name }) => sum + Buffer.byteLength(name) + LINE_BYTES, 0)
@@ -63,7 +64,8 @@ export function toTellingTitle(title: string | undefined, name: string): string 
       .replaceAll(EMPTY_WORDS, '')
       .replaceAll(/[^\p{L}\p{N}]+/gu, '')
       .toLowerCase()
-  return toWords(name).includes(toWords(title)) ? name : title
+  if (toWords(name).includes(toWords(title))) return name
+  return title
 }
 
 /** A heading, a rule, a fence, the border of a table, or a tag. */
@@ -104,7 +106,8 @@ function toSentences(line: string): string {
     .trim()
   const sentences = plain.split(/(?<=[.!?])\s+/)
   const first = sentences.findIndex((sentence) => !ABOUT_ITSELF.test(sentence))
-  return first === -1 ? '' : sentences.slice(first).join(' ')
+  if (first === -1) return ''
+  return sentences.slice(first).join(' ')
 }
 
 function dropFrontMatter(text: string): string {

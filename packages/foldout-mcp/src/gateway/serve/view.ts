@@ -190,7 +190,7 @@ class ServedView implements View {
       },
       instructions: (client) => formatInstructions(this.#settings.instructions, this.#getShown(toWho({ client }))),
       // Presets do not share sessions.
-      ...(sessions ? { sessions: { store: sessions, namespace: `foldout/${name}` } } : {}),
+      ...(sessions && { sessions: { store: sessions, namespace: `foldout/${name}` } }),
     })
   }
 
@@ -242,7 +242,8 @@ class ServedView implements View {
       nameResources: ({ name: called }, result) =>
         renameInResult(result, (uri) => {
           const server = this.#options.getServers().find((one) => one.name === called)
-          return server ? features.name(server, uri) : uri
+          if (server) return features.name(server, uri)
+          return uri
         }),
     }
   }
@@ -372,7 +373,8 @@ function showPage(tool: RawTool, server: GatewayServer, { toSeen }: Pick<ViewFea
   const page = getPage(tool.meta)
   if (page === undefined || tool.meta === undefined) return tool
   const seen = toSeen(server, page)
-  return seen === page ? tool : { ...tool, meta: withPage(tool.meta, seen) }
+  if (seen === page) return tool
+  return { ...tool, meta: withPage(tool.meta, seen) }
 }
 
 function describeServer({ config, snapshot, name }: GatewayServer): string {

@@ -20,6 +20,7 @@ import { UpstreamPool, type WantedUpstream } from '../upstreams/upstream-pool.ts
 import { Upstream } from '../upstreams/upstream.ts'
 import type { UpstreamState } from '../model/server-state.ts'
 import type { UseContext } from '../upstreams/uses.ts'
+import { getErrorMessage } from '../../shared/errors.ts'
 
 /** A server of the gateway: what is known about it, and its running processes or connections. */
 export class GatewayServer implements CalledServer {
@@ -293,8 +294,10 @@ export class GatewayServer implements CalledServer {
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
         }
         // What a server tells one user is not for the others.
-        if (method !== 'notifications/elicitation/complete')
-          return forwarded ? undefined : onNotification(this, method, params)
+        if (method !== 'notifications/elicitation/complete') {
+          if (forwarded) return undefined
+          return onNotification(this, method, params)
+        }
         const client = upstream.findPage(params['elicitationId'])
         if (client !== undefined) onNotification(this, method, params, client)
       },
@@ -314,7 +317,7 @@ export class GatewayServer implements CalledServer {
         onEvent({ type: 'server/state', server: this.name, state })
         if (state.type === 'stopped') onStopped()
       },
-      onError: (error) => this.#complain(error instanceof Error ? error.message : String(error)),
+      onError: (error) => this.#complain(getErrorMessage(error)),
     })
     return upstream
   }

@@ -231,7 +231,10 @@ function countBytes(result: CallResult): number {
 }
 
 function readText({ content }: CallResult): string {
-  return content.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('\n')
+  return content
+    .filter((part) => typeof part['text'] === 'string')
+    .map((part) => part['text'])
+    .join('\n')
 }
 
 const totals = new WeakMap<readonly CatalogEntry[], number>()

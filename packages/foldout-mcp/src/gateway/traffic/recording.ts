@@ -110,7 +110,10 @@ export async function readTraffic(file: string): Promise<readonly RecordedTraffi
   return lines.flatMap((line, i) => {
     if (line.trim() === '') return []
     const parsed = readTrafficLine(line)
-    if (parsed) return parsed.type === 'start' ? [] : [parsed]
+    if (parsed) {
+      if (parsed.type === 'start') return []
+      return [parsed]
+    }
     if (i === lines.length - 1) return []
     throw new UsageError(
       `Line ${i + 1} of ${file} is not gateway traffic. Record some with: foldout serve --record <file>`,
@@ -148,9 +151,9 @@ export function toCatalogRecording(traffic: readonly RecordedTraffic[]): Catalog
       const calls = lines.filter(({ type }) => type !== 'list')
       return {
         id,
-        lists: lines.flatMap((line) =>
-          line.type === 'list' ? [{ exposure: line.exposure, tools: line.tools, tokens: line.tokens }] : [],
-        ),
+        lists: lines
+          .filter((line) => line.type === 'list')
+          .map((line) => ({ exposure: line.exposure, tools: line.tools, tokens: line.tokens })),
         searches: calls.flatMap((line, at) =>
           line.type === 'search' ? [{ at, hits: line.hits, tokens: line.tokens }] : [],
         ),

@@ -62,7 +62,8 @@ export function createCatalogCache(folder: string, { env, keyFile, onProblem }: 
         const kept = readCached(JSON.parse(await readFile(file, 'utf8')))
         if (!kept) throw new Error('its content is damaged')
         const values = await hashValues(server)
-        return values === undefined || values === kept.values ? kept : { ...kept, savedAt: -Infinity }
+        if (values === undefined || values === kept.values) return kept
+        return { ...kept, savedAt: -Infinity }
       } catch (error) {
         if (isMissing(error)) return undefined
         const { code, message } = error as NodeJS.ErrnoException
@@ -121,7 +122,8 @@ export function identifyServer(server: ServerConfig): string {
 
 /** Two accounts may see different tools. */
 function identifyAccount({ auth }: HttpServer): readonly string[] {
-  return auth ? [JSON.stringify([auth.type, auth.clientId, auth.account])] : []
+  if (auth) return [JSON.stringify([auth.type, auth.clientId, auth.account])]
+  return []
 }
 
 /**
@@ -175,7 +177,8 @@ function readCached(value: unknown): CachedFile | undefined {
   const { format, savedAt, hash, values, snapshot } = value as Partial<Record<string, unknown>>
   if (format !== FORMAT || typeof savedAt !== 'number' || !isSnapshot(snapshot)) return undefined
   // If the clock was set back, the list must still expire.
-  return hash === hashSnapshot(snapshot) ? { snapshot, values, savedAt: Math.min(savedAt, Date.now()) } : undefined
+  if (hash === hashSnapshot(snapshot)) return { snapshot, values, savedAt: Math.min(savedAt, Date.now()) }
+  return undefined
 }
 
 export function isSnapshot(value: unknown): value is Snapshot {

@@ -1,6 +1,7 @@
 import type { McpSession } from 'foldout/mcp'
 import { ANNOUNCE_MS, MAX_LISTED, MAX_LISTED_BYTES, MAX_PAGES } from './limits.ts'
 import type { Listed } from '../model/snapshot.ts'
+import { getErrorMessage } from '../../shared/errors.ts'
 
 /** What a server has besides tools. */
 export interface Lists {
@@ -39,7 +40,7 @@ export async function readLists(
 
 /** The server's own message may be as short as "Method not found". */
 function describeFailure(method: string, error: unknown): Error {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = getErrorMessage(error)
   return new Error(`${method} failed: ${why.replace(/\.$/, '')}. Its tools are not affected.`, { cause: error })
 }
 

@@ -20,6 +20,7 @@ import type { ToolCall } from './upstream-options.ts'
 import type { UpstreamState } from '../model/server-state.ts'
 import type { UpstreamOptions } from './upstream-options.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
+import { createErrorResult, getErrorMessage } from '../../shared/errors.ts'
 
 /**
  * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after
@@ -331,7 +332,7 @@ export class Upstream {
       this.#connection = undefined
       // It was stopped on purpose, before it ran.
       if (this.#ended.signal.aborted) throw error
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = getErrorMessage(error)
       const needsSignIn = error instanceof Error && error.cause instanceof SignInError
       const failure = this.#pause(reason, { needsSignIn })
       if (error instanceof UpstreamError) throw createPauseError(this.#server.name, failure)
@@ -379,9 +380,4 @@ export class Upstream {
 /** Whether the SDK has given up waiting for an answer. */
 function isTimeout(error: unknown): boolean {
   return isObject(error) && error['code'] === 'REQUEST_TIMEOUT'
-}
-
-/** A failed result that a model can read. */
-function createErrorResult(text: string): CallResult {
-  return { content: [{ type: 'text', text }], isError: true }
 }

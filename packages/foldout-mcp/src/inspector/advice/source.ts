@@ -104,7 +104,8 @@ function applyAdvice(
     return { total: total + added, text, tools: tools + added }
   }
   const folded = bound.render({ visibility: { [path]: 'summary' } })
-  return folded.summarized.includes(path) ? folded.tokens : undefined
+  if (folded.summarized.includes(path)) return folded.tokens
+  return undefined
 }
 
 function openUpTo(path: string): Readonly<Record<string, 'full'>> {

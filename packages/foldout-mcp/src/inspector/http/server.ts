@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { HEARTBEAT_MS, MAX_PAGES, MAX_REQUEST_BYTES, MAX_WAITING_BYTES } from './limits.ts'
 import type { ServerEvent } from '../protocol/protocol.ts'
 import { findRefusal, PAGE_HEADERS, readPath } from './guard.ts'
+import { getErrorMessage } from '../../shared/errors.ts'
 
 export interface PageServerOptions {
   /** Default: any free port. */
@@ -110,7 +111,7 @@ async function act(
     const body: unknown = JSON.parse(text)
     send(response, 200, toJson(await run(body)))
   } catch (error) {
-    send(response, 400, toJson({ error: error instanceof Error ? error.message : String(error) }))
+    send(response, 400, toJson({ error: getErrorMessage(error) }))
   }
 }
 

@@ -115,7 +115,8 @@ export function readLine(json: unknown, makeId: () => string): readonly StoredEv
   const { data: line } = read(lineSchema, json)
   if (line) {
     const { data: event } = read(eventSchema, line.event)
-    return event ? [{ run: line.run, at: line.at, event }] : []
+    if (event) return [{ run: line.run, at: line.at, event }]
+    return []
   }
   try {
     return readRecording(json).runs.flatMap((run) => {

@@ -163,7 +163,8 @@ export class RunModel {
 
   #start({ input, continuedInput = '', model }: EventOf<'run/started'>): void {
     this.window = model?.contextWindow
-    this.#model = model ? `${model.provider}/${model.name}` : ''
+    if (model) this.#model = `${model.provider}/${model.name}`
+    else this.#model = ''
     this.#input = input ?? continuedInput
     this.#unsaid = input
     if (input !== undefined) this.hasTexts = true
@@ -261,7 +262,8 @@ function isSaid({ role }: ModelMessage): boolean {
 /** What a request had to read: as billed, or estimated if nothing was. */
 function getContext({ usage, render, conversation }: ModelRequest): number {
   const input = usage?.input ?? 0
-  return input > 0 ? input : (render?.tokens.total ?? 0) + conversation
+  if (input > 0) return input
+  return (render?.tokens.total ?? 0) + conversation
 }
 
 /** Providers keep a prefix at least as long. */

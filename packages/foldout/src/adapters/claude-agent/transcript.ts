@@ -51,13 +51,13 @@ type Line = string | MediaPart
 function toLines(message: Message): readonly Line[] {
   switch (message.role) {
     case 'user':
-      return hasMedia(message)
-        ? [
-            '<user>\n',
-            ...getUserParts(message).map((part) => (part.type === 'text' ? quote(part.text) : part)),
-            '\n</user>',
-          ]
-        : [`<user>\n${quote(message.text)}\n</user>`]
+      if (hasMedia(message))
+        return [
+          '<user>\n',
+          ...getUserParts(message).map((part) => (part.type === 'text' ? quote(part.text) : part)),
+          '\n</user>',
+        ]
+      return [`<user>\n${quote(message.text)}\n</user>`]
     case 'assistant':
       return [
         ...(message.text === '' ? [] : [`<assistant>\n${quote(message.text)}\n</assistant>`]),

@@ -65,7 +65,8 @@ export function findStop(
     )
   }
   if (answer) return 'stop-when'
-  return state.turns >= maxTurns ? 'max-turns' : undefined
+  if (state.turns >= maxTurns) return 'max-turns'
+  return undefined
 }
 
 const COUNTS = ['maxTurns', 'maxExpansions', 'maxRepairs', 'maxParallelCalls', 'maxCallsPerReply'] as const

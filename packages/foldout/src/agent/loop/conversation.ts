@@ -108,12 +108,13 @@ function describeInput(
 ): Pick<RunStarted, 'input' | 'continuedInput'> {
   if (given) return { input: describeUserMessage(given) }
   const last = before.findLast((message) => message.role === 'user')
-  return last ? { continuedInput: describeUserMessage(last) } : {}
+  if (last) return { continuedInput: describeUserMessage(last) }
+  return {}
 }
 
 function describeModel({ adapter, contextWindow = adapter.contextWindow }: AgentOptions): RunStarted['model'] {
   const { name: provider, model: name } = adapter
-  return { provider, name, ...(contextWindow === undefined ? {} : { contextWindow }) }
+  return { provider, name, ...(contextWindow !== undefined && { contextWindow }) }
 }
 
 /**
@@ -232,12 +233,14 @@ function isCutOff({ toolCalls }: AssistantMessage): boolean {
 /** A model whose calls are cut off again and again does not get further by trying once more. */
 function findCutOff({ journal }: RunCore): StopReason | undefined {
   const replies = journal.state.messages.filter((message) => message.role === 'assistant').slice(-MAX_CUT_OFF_REPLIES)
-  return replies.length === MAX_CUT_OFF_REPLIES && replies.every(isCutOff) ? 'cut-off' : undefined
+  if (replies.length === MAX_CUT_OFF_REPLIES && replies.every(isCutOff)) return 'cut-off'
+  return undefined
 }
 
 /** The first fold adds the tool that reads folded results. */
 function addReadResult(core: RunCore, added: readonly AnyTool[]): readonly AnyTool[] {
-  return needsReadResult(core) && core.turn.canAddTools() ? [...added, core.readResult] : added
+  if (needsReadResult(core) && core.turn.canAddTools()) return [...added, core.readResult]
+  return added
 }
 
 /**
@@ -277,5 +280,6 @@ export function getRestart(pending: readonly PendingOpening[], keys: readonly st
 export function toOutcome(decision: TurnDecision): TurnOutcome {
   const { type, results } = decision
   if (type === 'pause') return { type: 'halt', results, isPaused: true }
-  return type === 'continue' ? { type, results, added: decision.added } : { type: 'halt', results }
+  if (type === 'continue') return { type, results, added: decision.added }
+  return { type: 'halt', results }
 }

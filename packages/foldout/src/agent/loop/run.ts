@@ -176,7 +176,10 @@ function parseAnswer(
   { text, cut }: Pick<Extract<Ended, { type: 'answer' }>, 'text' | 'cut'>,
   canRepair: boolean,
 ): { readonly value: unknown } | { readonly fault: string } | undefined {
-  if (!output) return cut ? undefined : { value: undefined }
+  if (!output) {
+    if (cut) return undefined
+    return { value: undefined }
+  }
   try {
     return { value: output.parse(text) }
   } catch (error) {

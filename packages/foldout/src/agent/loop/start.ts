@@ -93,7 +93,8 @@ export function listShown(rendered: RenderedPrompt, paths?: readonly string[]): 
   if (!paths) return listOpen(view, 0, slots.length)
   return paths.flatMap((path) => {
     const slot = byPath.get(path)
-    return slot ? listOpen(view, slot.index, slot.end) : []
+    if (slot) return listOpen(view, slot.index, slot.end)
+    return []
   })
 }
 
@@ -109,7 +110,8 @@ function listOpen({ frame, renderer }: SectionsView, from: number, to: number): 
 }
 
 function hashMade(text: string | undefined): string {
-  return text === undefined ? '' : hash(text)
+  if (text === undefined) return ''
+  return hash(text)
 }
 
 /** Whether a section that was shown to the model is disabled or gone, or the message that showed it is gone. */
@@ -157,7 +159,10 @@ export function findNews(
 ): News {
   const view = getView(rendered)
   const before = new Map([...(start?.shown ?? []), ...read])
-  const isNews = ([path, text]: ShownSection): boolean => (isOpened ? !before.has(path) : before.get(path) !== text)
+  const isNews = ([path, text]: ShownSection): boolean => {
+    if (isOpened) return !before.has(path)
+    return before.get(path) !== text
+  }
   const sections = listShown(rendered).filter(isNews)
   if (!view || sections.length === 0) return { text: '', sections }
   const { slots, byPath } = view.renderer.options.registry

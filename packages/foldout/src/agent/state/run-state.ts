@@ -78,11 +78,11 @@ const runSlice = defineSlice({
         calling: withoutCall(state.calling, payload.result.callId),
         approvals: withoutCall(state.approvals, payload.result.callId),
         delegates: withoutCall(state.delegates, payload.result.callId),
-        ...(payload.opening ? { pending: [...state.pending, payload.opening] } : {}),
+        ...(payload.opening && { pending: [...state.pending, payload.opening] }),
       }),
     used: (state, payload: { readonly usage: Usage; readonly at?: number }): RunState =>
       update(state, {
-        ...(payload.at === undefined ? {} : { repliedAt: payload.at }),
+        ...(payload.at !== undefined && { repliedAt: payload.at }),
         usage: addUsage(state.usage, payload.usage),
         totalUsage: addUsage(state.totalUsage, payload.usage),
       }),
@@ -95,7 +95,8 @@ const runSlice = defineSlice({
     delegated: (state, payload: DelegatedPayload): RunState => takeDelegated(state, payload),
     disclosed: (state, payload: { readonly names: readonly string[] }): RunState => {
       const disclosed = new Set([...state.disclosed, ...payload.names])
-      return disclosed.size === state.disclosed.length ? state : update(state, { disclosed: [...disclosed] })
+      if (disclosed.size === state.disclosed.length) return state
+      return update(state, { disclosed: [...disclosed] })
     },
     /** The conversation begins or continues with this text and these tools. */
     rendered: (state, { start }: { readonly start: ConversationStart }): RunState =>
@@ -156,7 +157,8 @@ const runSlice = defineSlice({
     resumed: (payload) => {
       if (!isPlainObject(payload)) return NOT_AN_OBJECT
       const { state } = payload
-      return state === undefined || state instanceof HeldState ? undefined : findStateFault(state)
+      if (state === undefined || state instanceof HeldState) return undefined
+      return findStateFault(state)
     },
   },
   fromJson: readRunState,
@@ -204,7 +206,8 @@ function reduceDelegate(delegate: DelegateRun, event: Event): DelegateRun {
 /** Returns the usage that an event of a run reports, also one of a delegate's own delegates. */
 export function readUsed({ type, payload }: Event): Usage | undefined {
   if (type === 'run/used') return readUsage((payload as { readonly usage: unknown }).usage)
-  return type === 'run/delegated' ? readUsed((payload as DelegatedPayload).event) : undefined
+  if (type === 'run/delegated') return readUsed((payload as DelegatedPayload).event)
+  return undefined
 }
 
 /**
@@ -220,7 +223,8 @@ function filterTools(state: RunState, changes: Partial<Fields>, offered?: Readon
     const isLeft = (name: string): boolean => offered?.has(name) === false && (removed.get(name) ?? -1) < at
     const names = message.names.filter(isLeft)
     if (names.length === 0) return undefined
-    return names.length === message.names.length && !message.removed ? message : freezeChanges({ role: 'tools', names })
+    if (names.length === message.names.length && !message.removed) return message
+    return freezeChanges({ role: 'tools', names })
   }
   const kept = [...log].map(keep)
   const isKept = (message: Message | undefined): message is Message => message !== undefined
@@ -235,7 +239,8 @@ function filterTools(state: RunState, changes: Partial<Fields>, offered?: Readon
 function addShown(read: readonly ShownSection[], sections: readonly ShownSection[]): readonly ShownSection[] {
   const paths = new Set(sections.map(([path]) => path))
   const isNew = paths.size === sections.length && !read.some(([path]) => paths.has(path))
-  return isNew ? [...read, ...sections] : [...new Map([...read, ...sections])]
+  if (isNew) return [...read, ...sections]
+  return [...new Map([...read, ...sections])]
 }
 
 function addMessage(state: RunState, message: Message): RunState {
@@ -252,7 +257,8 @@ function addMessage(state: RunState, message: Message): RunState {
 /** Removes the entry of a call from a list. */
 function withoutCall<Item extends { readonly callId: string }>(list: readonly Item[], id: string): readonly Item[] {
   // Usually there is no entry, and a state is created for each event of a run.
-  return list.some(({ callId }) => callId === id) ? list.filter(({ callId }) => callId !== id) : list
+  if (list.some(({ callId }) => callId === id)) return list.filter(({ callId }) => callId !== id)
+  return list
 }
 
 /** Computes the state after an event, for runs whose session does not have the slice. */

@@ -73,8 +73,10 @@ function readAction(args: GivenArguments): 'search' | 'execute' | undefined {
   const hasQuery = readText(args['query']) !== undefined
   const hasName = readText(args['tool_name']) !== undefined
   if (action === 'search' || action === 'discover' || action === 'find') return 'search'
-  if (action === 'execute' || action === 'use' || action === 'run' || action === 'call')
-    return !hasName && hasQuery ? 'search' : 'execute'
+  if (action === 'execute' || action === 'use' || action === 'run' || action === 'call') {
+    if (!hasName && hasQuery) return 'search'
+    return 'execute'
+  }
   if (hasName && !hasQuery) return 'execute'
   if (hasQuery) return 'search'
   return undefined

@@ -121,7 +121,10 @@ function numberHint(name: string, text: string): string {
 function rangeIn(text: string): string {
   const match = RANGE.exec(text)
   const [low, high] = [match?.[1] ?? match?.[3], match?.[2] ?? match?.[4]].map((bound) => bound && Number(bound))
-  if (typeof low === 'number' && typeof high === 'number') return low < high ? getSpan(low, high) : ''
+  if (typeof low === 'number' && typeof high === 'number') {
+    if (low < high) return getSpan(low, high)
+    return ''
+  }
   const most = MOST.exec(text)?.[1]
   if (most === undefined) return ''
   return getSpan(undefined, Number(most))

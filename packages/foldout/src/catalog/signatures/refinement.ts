@@ -36,7 +36,10 @@ function getRange(view: SchemaView): string {
 }
 
 export function getSpan(low: number | undefined, high: number | undefined): string {
-  if (low !== undefined && high !== undefined) return low === high ? `${low}` : `${low}..${high}`
+  if (low !== undefined && high !== undefined) {
+    if (low === high) return `${low}`
+    return `${low}..${high}`
+  }
   if (low !== undefined) return `>=${low}`
   if (high === undefined) return ''
   return `<=${high}`
@@ -72,8 +75,10 @@ function getFormat(view: SchemaView, name: string): string {
   const encoding = textAt(view, 'contentEncoding')
   if (encoding) return oneLine(encoding.slice(0, MAX_FORMAT))
   const format = textAt(view, 'format')
-  if (format && !NOISE.test(format))
-    return SAID_BY_NAME.get(format)?.test(name) ? '' : oneLine(format.slice(0, MAX_FORMAT))
+  if (format && !NOISE.test(format)) {
+    if (SAID_BY_NAME.get(format)?.test(name)) return ''
+    return oneLine(format.slice(0, MAX_FORMAT))
+  }
   const pattern = textAt(view, 'pattern')
   if (!pattern) return ''
   const line = (literal(pattern.slice(0, MAX_PATTERN + 1)) ?? '""')

@@ -164,7 +164,10 @@ function objectType(writing: TypeWriting, view: SchemaView, indent: string): str
   const index = all.length > fields.length ? 'unknown' : indexType(writing, view, inner)
   // With named fields, an index signature would have to include all their types.
   if (index) lines.push(`${inner}[key: string]: ${fields.length > 0 ? 'unknown' : index}`)
-  if (lines.length === 0) return takesAnyFields(view) ? 'Record<string, unknown>' : 'Record<string, never>'
+  if (lines.length === 0) {
+    if (takesAnyFields(view)) return 'Record<string, unknown>'
+    return 'Record<string, never>'
+  }
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 

@@ -93,7 +93,8 @@ export function readSavedLine(line: string): SavedLine | undefined {
   const type: unknown = typeof json === 'object' && json !== null && 'type' in json ? json.type : undefined
   if (typeof type !== 'string' || !Object.hasOwn(READERS, type)) return undefined
   const checked = READERS[type as keyof typeof READERS]['~standard'].validate(json)
-  return checked instanceof Promise || checked.issues ? undefined : checked.value
+  if (checked instanceof Promise || checked.issues) return undefined
+  return checked.value
 }
 
 /** The lines of a run that has ended. The run comes first: if the write is cut, only what was said is lost. */

@@ -37,7 +37,8 @@ export function listGraders<World>(
 }
 
 function getExpected<World>(grader: Grader<World>): ReadyGrader['expects'] | undefined {
-  return 'expects' in grader ? (grader as ReadyGrader<World>).expects : undefined
+  if ('expects' in grader) return (grader as ReadyGrader<World>).expects
+  return undefined
 }
 
 /** Grades a run by every grader of its case. Throws if one fails, or does not return a grade. */

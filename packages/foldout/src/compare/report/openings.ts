@@ -11,7 +11,8 @@ export function findNeeds(header: SavedHeader, runs: KnownRuns): Needs {
     header.cases.flatMap(({ id, needs }) => {
       const good = runs.get(header.base, id).filter(({ score }) => score === 1)
       const all = new Set([...(needs ?? []), ...good.flatMap(({ used }) => used)])
-      return needs === undefined && all.size === 0 ? [] : [[id, [...all].sort()] as const]
+      if (needs === undefined && all.size === 0) return []
+      return [[id, [...all].sort()] as const]
     }),
   )
 }
@@ -85,5 +86,6 @@ export function describeOpenings(
 }
 
 function divide(part: number, whole: number): number | null {
-  return whole === 0 ? null : part / whole
+  if (whole === 0) return null
+  return part / whole
 }

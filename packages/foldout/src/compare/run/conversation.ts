@@ -72,7 +72,8 @@ export class Conversation<World> {
         if (status !== 'completed') return status
       }
     // Without a word of the user, the prompt says everything.
-    return this.#said.length === 0 ? this.#answer(undefined) : status
+    if (this.#said.length === 0) return this.#answer(undefined)
+    return status
   }
 
   getGraded(): GradedRun<World> {

@@ -73,7 +73,10 @@ function getNormalDensity(x: number): number {
 
 /** How likely a value of Student's t distribution is at most `t`. */
 export function getTShare(t: number, degrees: number): number {
-  if (!Number.isFinite(t)) return t > 0 ? 1 : 0
+  if (!Number.isFinite(t)) {
+    if (t > 0) return 1
+    return 0
+  }
   if (degrees > 1e6) return getNormalShare(t)
   const tail = incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5) / 2
   if (t > 0) return 1 - tail

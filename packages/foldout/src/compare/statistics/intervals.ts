@@ -42,7 +42,10 @@ function getTangoScore({ better, worse, n }: Discordant, delta: number): number 
   const share = (Math.sqrt(Math.max(0, b * b - 8 * n * c)) - b) / (4 * n)
   const variance = n * (2 * share + delta * (1 - delta))
   const distance = better - worse - n * delta
-  if (variance <= 0) return distance === 0 ? 0 : Math.sign(distance) * Infinity
+  if (variance <= 0) {
+    if (distance === 0) return 0
+    return Math.sign(distance) * Infinity
+  }
   return distance / Math.sqrt(variance)
 }
 

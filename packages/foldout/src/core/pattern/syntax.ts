@@ -65,7 +65,10 @@ class PatternParser {
     this.takes('?')
     const [min, max] = bounds
     // A lookaround consumes nothing, so repeating it makes no difference.
-    if (body.kind === 'look') return min === 0 ? EMPTY : body
+    if (body.kind === 'look') {
+      if (min === 0) return EMPTY
+      return body
+    }
     return { kind: 'repeat', body, min, max }
   }
 

@@ -78,5 +78,6 @@ export function compareDelegating(
 function priceRequest(before: number, added: number, { minimum, read, write }: PromptCache): number {
   if (before >= minimum) return read * before + write * added
   const now = before + added
-  return now < minimum ? now : write * now
+  if (now < minimum) return now
+  return write * now
 }

@@ -111,7 +111,8 @@ function getOpeningAt(requests: number): number {
 function findOpeningAt(items: readonly Foldable[], folded: ReadonlySet<number>, terms: FoldTerms): number {
   const { hasTools = true, requests } = terms
   const canBegin = hasTools || items.some((item, at) => item.hasTools === true && item.need > 0.5 && !folded.has(at))
-  return canBegin ? getOpeningAt(requests) : 1
+  if (canBegin) return getOpeningAt(requests)
+  return 1
 }
 
 /** Adds up the requests of a conversation, in which what is needed on average is opened at one point. */
@@ -163,7 +164,8 @@ function priceOpenings(
 function priceRequest(before: number, added: number, { cache: { minimum, read, write } }: FoldTerms): number {
   if (before >= minimum) return read * before + write * added
   const now = before + added
-  return now < minimum ? now : write * now
+  if (now < minimum) return now
+  return write * now
 }
 
 function getStartRate({ cache, perHour }: FoldTerms): number {

@@ -28,7 +28,10 @@ export const openOrRead = strategyWithCost({
   name: 'openOrRead',
   toolNames: [OPEN_SECTIONS, READ_SECTION],
   contentsHint: (isSearchable) => describeHowToFind(READ_SECTION, isSearchable),
-  suffix: (section) => (section.hasTools ? openSuffix(section) : readSuffixWithChildren(section)),
+  suffix: (section) => {
+    if (section.hasTools) return openSuffix(section)
+    return readSuffixWithChildren(section)
+  },
   tools(view) {
     const withTools = view.folded.filter((section) => section.hasTools).length
     return [
@@ -36,7 +39,10 @@ export const openOrRead = strategyWithCost({
       ...(withTools < view.folded.length ? [readSectionTool(view)] : []),
     ]
   },
-  findTool: (name, view) => (name === OPEN_SECTIONS ? createOpenTool(view) : readSectionTool(view)),
+  findTool: (name, view) => {
+    if (name === OPEN_SECTIONS) return createOpenTool(view)
+    return readSectionTool(view)
+  },
   getCalls(view, keys): readonly OpeningCall[] {
     const toOpen = keys.filter((key) => bearsTools(view, getFolded(view, key)))
     const toRead = keys.filter((key) => !toOpen.includes(key))
@@ -50,11 +56,10 @@ export const openOrRead = strategyWithCost({
  * run.
  */
 function createOpenTool(offered: DisclosureView): AnyTool {
-  return openSectionsTool(offered, (plan, view) =>
-    [...plan.pathsByKey.values()].every((paths) => bearsTools(view, paths))
-      ? answerInPlace(view, plan)
-      : answerByRestart(view, plan),
-  )
+  return openSectionsTool(offered, (plan, view) => {
+    if ([...plan.pathsByKey.values()].every((paths) => bearsTools(view, paths))) return answerInPlace(view, plan)
+    return answerByRestart(view, plan)
+  })
 }
 
 /** The folded sections around a key, outermost first; the first is the one whose summary the model sees. */

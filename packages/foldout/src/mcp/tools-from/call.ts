@@ -181,7 +181,10 @@ function createProgressReporter(
 function getMeta({ meta, idempotencyKey, peer }: CallContext): Readonly<Record<string, unknown>> {
   const isSent = idempotencyKey !== undefined && (!peer || meta?.[IDEMPOTENCY_KEY] !== undefined)
   // Copies that leave something out take long, and most calls have nothing to copy.
-  if (!meta) return isSent ? { [IDEMPOTENCY_KEY]: idempotencyKey } : {}
+  if (!meta) {
+    if (isSent) return { [IDEMPOTENCY_KEY]: idempotencyKey }
+    return {}
+  }
   const { [IDEMPOTENCY_KEY]: _, ...given } = meta
   if (isSent) return { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
   return given

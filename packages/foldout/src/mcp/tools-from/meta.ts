@@ -16,7 +16,10 @@ export function passMeta(
   const isOurs = (key: string): boolean => key === 'progressToken' || key.startsWith(PROTOCOL_PREFIX)
   const isTold = peer !== undefined && era === 'modern'
   const keys = Object.keys(meta)
-  if (!isTold && !keys.some(isOurs)) return keys.length > 0 ? { _meta: meta } : {}
+  if (!isTold && !keys.some(isOurs)) {
+    if (keys.length > 0) return { _meta: meta }
+    return {}
+  }
   const kept = Object.entries(meta).filter(([key]) => !isOurs(key))
   if (isTold) {
     kept.push([CLIENT_CAPABILITIES, peer.capabilities])

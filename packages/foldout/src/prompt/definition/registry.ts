@@ -220,7 +220,8 @@ export function createRegistry(
 function getFixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   if (dynamic || dynamicBelow || section.params) return UNDECIDED
   if (!section.enabled) return ABSENT
-  return section.visibility === 'summary' ? FOLDED : OPEN
+  if (section.visibility === 'summary') return FOLDED
+  return OPEN
 }
 
 /**

@@ -196,9 +196,8 @@ function getHolder({ text }: FoundLock): { readonly pid: number; readonly host: 
   }
   if (!isPlainObject(json)) return undefined
   const { pid, host } = json
-  return Number.isSafeInteger(pid) && (pid as number) > 0 && typeof host === 'string'
-    ? { pid: pid as number, host }
-    : undefined
+  if (Number.isSafeInteger(pid) && (pid as number) > 0 && typeof host === 'string') return { pid: pid as number, host }
+  return undefined
 }
 
 function isAlive(pid: number): boolean {
@@ -240,7 +239,8 @@ export function tryRemove(path: string, found: FoundLock): boolean {
 
 function describeHolder(lock: FoundLock | undefined): string {
   const holder = lock && getHolder(lock)
-  return holder ? `process ${holder.pid} on ${holder.host}` : 'an unknown process'
+  if (holder) return `process ${holder.pid} on ${holder.host}`
+  return 'an unknown process'
 }
 
 function stillHeld(path: string, lock: FoundLock): FoldoutError {
@@ -259,5 +259,6 @@ function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
 }
 
 export function getCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return undefined
 }

@@ -100,7 +100,8 @@ function listCount({ parent, slots }: Listed, { hint }: ListContext): readonly s
 }
 
 function describeBranch(parent: string): string {
-  return parent === '' ? '' : ` in "${parent}"`
+  if (parent === '') return ''
+  return ` in "${parent}"`
 }
 
 /** The first sections of a branch carry its lines; the others show nothing. */

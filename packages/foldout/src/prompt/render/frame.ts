@@ -62,7 +62,8 @@ export class Frame {
 
   node(index: number): RenderedNode | undefined {
     const shown = this.at(index)
-    return shown === ABSENT ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
+    if (shown === ABSENT) return undefined
+    return this.made.get(index) ?? this.#source.nodeAt(index, shown)
   }
 
   /** Returns the nodes of a range of slots, except absent ones. */
@@ -114,7 +115,8 @@ type Texts = (string | undefined)[]
 
 function append(text: string, next: string): string {
   if (next === '') return text
-  return text === '' ? next : `${text}${SEPARATOR}${next}`
+  if (text === '') return next
+  return `${text}${SEPARATOR}${next}`
 }
 
 /** Joins texts with a blank line between them, skipping absent and empty ones. */

@@ -110,7 +110,8 @@ class LazyRenderedPrompt implements RenderedPrompt {
   #trace: readonly TraceEntry[] | undefined
 
   static getView(rendered: RenderedPrompt): SectionsView | undefined {
-    return #view in rendered ? rendered.#view : undefined
+    if (#view in rendered) return rendered.#view
+    return undefined
   }
 
   constructor(parts: RenderedParts) {

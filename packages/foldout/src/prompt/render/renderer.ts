@@ -115,7 +115,8 @@ export class Renderer {
       const known = isPlain && input.getAsked(index) === undefined ? (fixed[index] ?? UNDECIDED) : UNDECIDED
       if (known === UNDECIDED) this.#decide(getSlot(slots, index), input, draft)
       else shown[index] = known
-      index = shown[index] === OPEN ? index + 1 : (ends[index] ?? to)
+      if (shown[index] === OPEN) index = index + 1
+      else index = ends[index] ?? to
     }
   }
 
@@ -127,7 +128,8 @@ export class Renderer {
       return
     }
     const isFull = this.#visibility(slot, input) === 'full'
-    draft.shown[slot.index] = isFull ? OPEN : FOLDED
+    if (isFull) draft.shown[slot.index] = OPEN
+    else draft.shown[slot.index] = FOLDED
     if (isFull && typeof slot.section.body === 'function') return this.#render(slot, slot.section.body, input, draft)
     if (!isFull && (slot.dynamicBelow || this.options.strategy.showCost)) {
       return this.#make(slot, 'summary', this.#getSummaryText(slot, input), draft)

@@ -46,7 +46,8 @@ export class SectionWriter implements SlotSource {
     const template = shown === OPEN ? registry.full[index] : registry.folds.get(strategy)?.[index]
     if (template && registry.fixed[index] !== UNDECIDED && !overrides) return fillChecked(template, values.flat)
     const slot = getSlot(registry.slots, index)
-    return shown === OPEN ? this.#fullText(slot) : this.#foldedText(slot)
+    if (shown === OPEN) return this.#fullText(slot)
+    return this.#foldedText(slot)
   }
 
   nodeAt(index: number, shown: Shown): RenderedNode {
@@ -84,7 +85,8 @@ export class SectionWriter implements SlotSource {
   /** Returns the text of a summary that depends only on the bound values. */
   #foldedText(slot: Slot): string {
     const template = this.#foldTemplate(slot)
-    return template ? fillChecked(template, this.options.values.of(slot)) : this.getSummaryText(slot, NO_CONTEXT)
+    if (template) return fillChecked(template, this.options.values.of(slot))
+    return this.getSummaryText(slot, NO_CONTEXT)
   }
 
   /** Returns the text of a folded section, with a line about the cost of opening it if there is one. */

@@ -80,7 +80,8 @@ export function viewSections(
     budgetTrace,
     listed,
   })
-  return request.budget ? fitBudget(view, request.budget) : view
+  if (request.budget) return fitBudget(view, request.budget)
+  return view
 }
 
 /** The sections of a prompt as one session sees them. It can also compute how they would look in another state. */
@@ -139,7 +140,8 @@ export class SectionsView implements DisclosureView {
   /** The list of tools for later views. Building it costs more than everything else in a turn that changes nothing. */
   get toolList(): ListedTools | undefined {
     const { session, frame, listed } = this.#parts
-    return this.#tools && this.#tools !== listed?.tools ? { session, frame, tools: this.#tools } : listed
+    if (this.#tools && this.#tools !== listed?.tools) return { session, frame, tools: this.#tools }
+    return listed
   }
 
   #isListed(): boolean {
@@ -157,7 +159,8 @@ export class SectionsView implements DisclosureView {
     for (const slot of withTools) {
       if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.writer.getTools(slot)) tools.push(tool)
     }
-    return sharesTools ? [...new Set(tools)] : tools
+    if (sharesTools) return [...new Set(tools)]
+    return tools
   }
 
   /** The opened tools on demand, in the order of opening, except those whose name is taken. */
@@ -249,7 +252,8 @@ export class SectionsView implements DisclosureView {
       const slot = getSlot(slots, index)
       const enabled = this.renderer.writer.isEnabled(slot, this.frame.context)
       if (enabled) keys.push(slot.path)
-      index = enabled ? index + 1 : slot.end
+      if (enabled) index = index + 1
+      else index = slot.end
     }
     return keys
   }
@@ -262,8 +266,12 @@ export class SectionsView implements DisclosureView {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return undefined
     const shown = this.frame.at(slot.index)
-    if (shown !== ABSENT) return shown === OPEN ? 'full' : 'folded'
-    return this.#isInFold(slot) ? 'folded' : undefined
+    if (shown !== ABSENT) {
+      if (shown === OPEN) return 'full'
+      return 'folded'
+    }
+    if (this.#isInFold(slot)) return 'folded'
+    return undefined
   }
 
   /** Whether a section without a node is enabled and is only hidden by a folded ancestor. */
@@ -271,12 +279,14 @@ export class SectionsView implements DisclosureView {
     if (!this.renderer.writer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = getSlot(this.#slots(), slot.parent)
     const shown = this.frame.at(parent.index)
-    return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
+    if (shown === ABSENT) return this.#isInFold(parent)
+    return shown === FOLDED
   }
 
   resolve(key: string): string | undefined {
     const found = this.resolveAll(key)
-    return found.length === 1 ? found[0] : undefined
+    if (found.length === 1) return found[0]
+    return undefined
   }
 
   resolveAll(key: string): readonly string[] {

@@ -40,7 +40,8 @@ function describeResult(value: unknown): string {
   if (isThenable(value)) return 'a promise'
   if (typeof value === 'string') return `'${shorten(value)}'`
   try {
-    return value === undefined || isPrintable(value) ? String(value) : getKind(value)
+    if (value === undefined || isPrintable(value)) return String(value)
+    return getKind(value)
   } catch {
     return 'something that cannot be shown'
   }

@@ -147,7 +147,8 @@ function describeStart(cache: PromptCache, start: CacheOptions['cacheStart'], sh
 
 function formatTime(ms: number): string {
   const minutes = Math.round(ms / 60_000)
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`
+  if (minutes === 1) return '1 minute'
+  return `${minutes} minutes`
 }
 
 interface BillTerms {

@@ -6,6 +6,7 @@ import type { Decision, ToolFacts, Who } from '../../policy/rules/rules.ts'
 import type { OnTraffic } from '../../traffic/traffic.ts'
 import type { CalledServer, ServerTool } from '../../servers/server-tool.ts'
 import type { ToolCall } from '../../upstreams/upstream-options.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /**
  * A call of a server's tool, as a stage of your own sees it.
@@ -80,11 +81,7 @@ export type Next = (call: Call) => Promise<CallResult>
 
 /** Refuses a call in words that a model understands. */
 export function refuse({ path }: Pick<GatewayCall, 'path'>, why: string): CallResult {
-  return fail(`Tool '${path}' was not run: ${why}`)
-}
-
-export function fail(text: string): CallResult {
-  return { content: [{ type: 'text', text }], isError: true }
+  return createErrorResult(`Tool '${path}' was not run: ${why}`)
 }
 
 /** The size of a value as JSON. Infinite if it cannot be serialized: it is nested too deeply, or longer than a string can be. */

@@ -1,6 +1,7 @@
 import { getMissingTool, hasFoundNothing, type CallResult } from 'foldout/catalog'
 import { showInvisible } from '../../../shared/visible.ts'
 import { findTarget, readSearch, type FailedServer, type RequestStage } from './request.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /**
  * Waits a while for servers that are still starting before a search, because they may have the tool. If they need longer, the answer
@@ -15,7 +16,10 @@ export const awaitServers: RequestStage = async (request, next) => {
   const hasNothing = hasFoundNothing(result)
   const missing = getMissingTool(result)
   const held = missing && servers.findHeld(missing.name, request.context.client)
-  if (held !== undefined) return missing?.isPart ? addNotes(result, [formatHeld(held)]) : createHeldResult(held)
+  if (held !== undefined) {
+    if (missing?.isPart) return addNotes(result, [formatHeld(held)])
+    return createHeldResult(held)
+  }
   const starting = isAwaited ? servers.listStarting() : []
   const failed = hasNothing ? servers.listFailed(request.context.client) : []
   const query = readSearch(request)
@@ -30,7 +34,7 @@ export const awaitServers: RequestStage = async (request, next) => {
 }
 
 function createHeldResult(tool: string): CallResult {
-  return { content: [{ type: 'text', text: formatHeld(tool) }], isError: true }
+  return createErrorResult(formatHeld(tool))
 }
 
 function formatHeld(tool: string): string {

@@ -33,7 +33,10 @@ async function logIfDenied(log: AuditLog, request: Request, next: NextRequest): 
 
 /** Models also write the arguments as a text of JSON. */
 function readArguments(given: unknown): JsonObject {
-  if (typeof given !== 'string') return isObject(given) ? given : {}
+  if (typeof given !== 'string') {
+    if (isObject(given)) return given
+    return {}
+  }
   try {
     const parsed: unknown = JSON.parse(given)
     if (isObject(parsed)) return parsed

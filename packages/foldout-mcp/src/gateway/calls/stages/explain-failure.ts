@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../upstreams/failures/failures.ts'
-import { fail, type Stage } from '../call/call.ts'
+import type { Stage } from '../call/call.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /** Says in words that a model understands why a server did not run a call, and hides secrets in what a server says of its failures. */
 export const explainFailure: Stage = async (call, next) => {
@@ -11,6 +12,6 @@ export const explainFailure: Stage = async (call, next) => {
   } catch (error) {
     call.context.signal?.throwIfAborted()
     if (!(error instanceof UpstreamError)) throw error
-    return fail(`Tool '${call.tool.definition.name}' was not run: ${secrets.hide(error.message)}`)
+    return createErrorResult(`Tool '${call.tool.definition.name}' was not run: ${secrets.hide(error.message)}`)
   }
 }

@@ -1,5 +1,6 @@
 import { MAX_WAITING } from '../../upstreams/limits.ts'
-import { fail, type Stage } from '../call/call.ts'
+import type { Stage } from '../call/call.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /** Runs only so many calls of a tool at a time. */
 export const limitConcurrency: Stage = (call, next) => {
@@ -8,7 +9,9 @@ export const limitConcurrency: Stage = (call, next) => {
   const name = call.tool.definition.name
   if (turns.pendingCount >= MAX_WAITING)
     return Promise.resolve(
-      fail(`Tool '${name}' was not run: ${MAX_WAITING} calls are already waiting for it. Try again later.`),
+      createErrorResult(
+        `Tool '${name}' was not run: ${MAX_WAITING} calls are already waiting for it. Try again later.`,
+      ),
     )
   return turns(() => {
     call.context.signal?.throwIfAborted()

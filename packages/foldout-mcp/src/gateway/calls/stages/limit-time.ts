@@ -1,5 +1,6 @@
 import type { CallContext, CallResult } from 'foldout/catalog'
-import { fail, type Stage } from '../call/call.ts'
+import type { Stage } from '../call/call.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /** Gives up a call that takes longer than the configuration allows. */
 export const limitTime: Stage = (call, next) => {
@@ -35,7 +36,7 @@ export async function callWithin(
   } catch (error) {
     context.signal?.throwIfAborted()
     if (!stop.signal.aborted) throw error
-    return fail(
+    return createErrorResult(
       `The tool '${tool}' did not answer within its limit of ${timeoutMs / 1_000} seconds. It is not known whether it has run.`,
     )
   } finally {

@@ -6,6 +6,7 @@ import { APPROVAL_MS, MAX_ROUND_CHARACTERS } from './limits.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { showInvisible } from '../../../shared/visible.ts'
 import { showArguments } from './show-arguments.ts'
+import { createErrorResult } from '../../../shared/errors.ts'
 
 /** A call that the user has to approve. */
 export interface ApprovalRequest {
@@ -156,15 +157,9 @@ const NOT_APPROVED = 'the user did not approve it.'
 const TOO_MANY =
   'the user has to approve it, and its arguments have too many parts to show. Call it with fewer arguments at a time.'
 const CANNOT_CHECK = 'the gateway cannot check now whether the user approved it. Send the answer again later.'
-const BUSY: CallResult = {
-  content: [
-    {
-      type: 'text',
-      text: 'The user cannot be asked now: too many calls are waiting for answers, or the question cannot be stored. Try again later.',
-    },
-  ],
-  isError: true,
-}
+const BUSY = createErrorResult(
+  'The user cannot be asked now: too many calls are waiting for answers, or the question cannot be stored. Try again later.',
+)
 
 /**
  * Identifies the caller: a connection, or all requests without a connection that identify themselves the same way. It is the same
@@ -228,5 +223,5 @@ function createQuestion(request: ApprovalRequest, { client }: CallContext, secre
 }
 
 function refuse({ tool }: ApprovalRequest, why: string): CallResult {
-  return { content: [{ type: 'text', text: `Tool '${showInvisible(tool)}' was not run: ${why}` }], isError: true }
+  return createErrorResult(`Tool '${showInvisible(tool)}' was not run: ${why}`)
 }

@@ -114,7 +114,8 @@ class StoredPins implements PinStore {
 
   async read(id: string): Promise<Pin | undefined> {
     const found = await this.#storage.read(id, 'pin')
-    return found === undefined ? undefined : parse(pinSchema, found)
+    if (found === undefined) return undefined
+    return parse(pinSchema, found)
   }
 
   async create(id: string, server: string, tools: readonly ToolDefinition[]): Promise<Pin> {
@@ -224,7 +225,7 @@ export function createPin(server: string, hashes: ReadonlyMap<string, string>, t
     format: FORMAT,
     server,
     set: hashJson(sorted),
-    ...(tools ? { quick: hashText(JSON.stringify(tools)) } : {}),
+    ...(tools && { quick: hashText(JSON.stringify(tools)) }),
     tools: sorted,
   }
 }

@@ -172,7 +172,9 @@ export function findIdleRules(
     ...findMissing('server', toList(server), servers),
     ...findMissing(
       'server',
-      toList(tool).flatMap((pattern) => (pattern.includes('/') ? [pattern.slice(0, pattern.indexOf('/'))] : [])),
+      toList(tool)
+        .filter((pattern) => pattern.includes('/'))
+        .map((pattern) => pattern.slice(0, pattern.indexOf('/'))),
       servers,
     ),
     ...findMissing('preset', toList(preset), [...presets, '']),

@@ -113,7 +113,10 @@ function findValues(record: Readonly<Record<string, string>>): readonly string[]
 /** In a header, the secret follows the scheme (`Bearer …`) or is encoded (`Basic …`). */
 function splitScheme(value: string): readonly string[] {
   const [, scheme = '', rest = ''] = /^(\w+) +(\S+)$/.exec(value) ?? []
-  if (scheme.toLowerCase() !== 'basic') return rest === '' ? [] : [rest]
+  if (scheme.toLowerCase() !== 'basic') {
+    if (rest === '') return []
+    return [rest]
+  }
   const decoded = Buffer.from(rest, 'base64').toString()
   return [rest, decoded, decoded.slice(decoded.indexOf(':') + 1)]
 }

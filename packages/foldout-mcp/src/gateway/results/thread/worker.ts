@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { outlineText, readPart } from 'foldout/results'
 import type { ReadingJob, ReadingResult, ResultSource } from './job.ts'
+import { getErrorMessage } from '../../../shared/errors.ts'
 
 parentPort?.on('message', ({ source, job }: { readonly source: ResultSource; readonly job: ReadingJob }) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
@@ -14,6 +15,6 @@ async function run(source: ResultSource, job: ReadingJob): Promise<ReadingResult
     if (job.type === 'outline') return { outline: outlineText(text) }
     return await readPart(text, { ...job.reading, hasOwnThread: true }, job.isJson)
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) }
+    return { fault: getErrorMessage(error) }
   }
 }

@@ -330,7 +330,7 @@ class ClientFeatures implements McpFeatures {
   /** Answers requests for tasks. What nobody here knows goes to the server, if there is only one. */
   async #answerOther(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
     if (TASK_METHODS.includes(method)) return this.#answerTask(method, params, context)
-    return this.#pass(method, params, context)
+    return passUnknown(this.#parts.getServers(), { method, params }, context)
   }
 
   async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject> {
@@ -346,13 +346,6 @@ class ClientFeatures implements McpFeatures {
     throw createError(INVALID_PARAMS, await this.#parts.explainTask(id))
   }
 
-  /** Sends a request that nothing here knows to the server that it must be for. Among several servers, nothing says which one. */
-  async #pass(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
-    const [only, second] = this.#parts.getServers()
-    if (!only || second) return undefined
-    return forward(only, method, params, context)
-  }
-
   /** Servers get the least severe level that any client wants; each client gets only messages at or above its own level. */
   async #setLevel(level: string): Promise<JsonObject> {
     if (!LOG_LEVELS.includes(level))
@@ -364,4 +357,14 @@ class ClientFeatures implements McpFeatures {
     for (const server of logging) server.setLogLevel(least)
     return {}
   }
+}
+
+/** Sends a request that nothing here knows to the server that it must be for. Among several servers, nothing says which one. */
+async function passUnknown(
+  [only, second]: readonly GatewayServer[],
+  { method, params }: FeatureRequest,
+  context: FeatureContext,
+): Promise<JsonObject | undefined> {
+  if (!only || second) return undefined
+  return forward(only, method, params, context)
 }

@@ -19,8 +19,10 @@ export function getTaskCapabilities(
   era: 'legacy' | 'modern',
 ): Readonly<Record<string, object>> {
   const able = servers.filter(({ snapshot }) => snapshot?.era === era)
-  if (era === 'legacy')
-    return able.some(({ snapshot }) => 'tasks' in (snapshot?.capabilities ?? {})) ? { tasks: LEGACY } : {}
+  if (era === 'legacy') {
+    if (able.some(({ snapshot }) => 'tasks' in (snapshot?.capabilities ?? {}))) return { tasks: LEGACY }
+    return {}
+  }
   const hasTasks = able.some(({ snapshot }) => {
     const extensions = snapshot?.capabilities['extensions']
     return isObject(extensions) && TASKS in extensions

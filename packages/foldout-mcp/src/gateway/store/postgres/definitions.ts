@@ -119,7 +119,8 @@ export function createPinRows(
     async read(id, part) {
       const { rows } = await database.run('be read', `SELECT ${part} AS text FROM ${table} WHERE id = $1`, [id])
       const [row] = rows as readonly { readonly text: string | null }[]
-      return typeof row?.text === 'string' ? (JSON.parse(row.text) as unknown) : undefined
+      if (typeof row?.text === 'string') return JSON.parse(row.text) as unknown
+      return undefined
     },
     async create(id, { pin, pinned }) {
       const { rowCount } = await database.run(

@@ -87,7 +87,8 @@ export function createResultRows({ schema, ask }: SharedDatabase): SharedResults
       const sql = `UPDATE ${table} SET used_at = now() WHERE id = $1 AND owner = $2 AND ${IS_KEPT} RETURNING data, is_json, kept_by`
       const [row] = (await ask('be read', sql, [id, hashText(owner.key)])).rows as readonly ResultRow[]
       if (!row) return undefined
-      return row.data ? { text: await decrypt(row.data, key, owner), isJson: row.is_json } : { keptBy: row.kept_by }
+      if (row.data) return { text: await decrypt(row.data, key, owner), isJson: row.is_json }
+      return { keptBy: row.kept_by }
     },
     async renew(handle) {
       await ask('be written', `UPDATE ${table} SET used_at = now() WHERE id = $1 AND ${IS_KEPT}`, [derive(handle).id])

@@ -4,6 +4,7 @@ import { ignore } from 'foldout/promises'
 import type { CallInput, CallResult } from 'foldout/catalog'
 import type { SessionStore, StoredEvent } from 'foldout/session'
 import { HELD_MS, HELD_POLL_MS, LONGEST_HELD_POLL_MS, TAKEN_MS } from './limits.ts'
+import { createErrorResult, getErrorMessage } from '../../../shared/errors.ts'
 
 /** An answer that reached a different gateway than the one that holds its call. */
 export interface HeldAnswer {
@@ -125,5 +126,5 @@ function toId(state: string): string {
 }
 
 function toFailure(error: unknown): CallResult {
-  return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true }
+  return createErrorResult(getErrorMessage(error))
 }

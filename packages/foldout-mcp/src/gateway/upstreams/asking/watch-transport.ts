@@ -48,7 +48,10 @@ export function watchTransport(transport: McpTransport, { secrets, abandoned }: 
 function hideInMessage(message: JsonObject, { hideIn }: Pick<Secrets, 'hideIn'>): JsonObject {
   const { error, result, method, params } = message
   if (error !== undefined) return { ...message, error: hideIn(error) }
-  if (isObject(result)) return result['isError'] === true ? { ...message, result: hideIn(result) } : message
+  if (isObject(result)) {
+    if (result['isError'] === true) return { ...message, result: hideIn(result) }
+    return message
+  }
   if (params !== undefined && TOLD.has(method)) return { ...message, params: hideIn(params) }
   return message
 }

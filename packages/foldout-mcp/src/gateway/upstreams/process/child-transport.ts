@@ -8,17 +8,8 @@ import { startProgram } from '../../../system/programs.ts'
 import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
 import { dropUndefined, type JsonObject } from '../../../shared/fields.ts'
-import {
-  CLOSE_INPUT_MS,
-  CLOSE_TIMEOUT_MS,
-  GARBAGE_MS,
-  LAST_OUTPUT_MS,
-  MAX_BATCH,
-  MAX_GARBAGE_BYTES,
-  MAX_GARBAGE_LINES,
-  MAX_MESSAGE_BYTES,
-  MAX_UNREAD_ANSWERS,
-} from './limits.ts'
+import { CLOSE_INPUT_MS, CLOSE_TIMEOUT_MS, LAST_OUTPUT_MS, MAX_UNREAD_ANSWERS } from './limits.ts'
+import { MessageLines, NEWLINE } from './message-lines.ts'
 import { killMarked, killRemaining, listTree, type RunningProcess } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
@@ -27,9 +18,7 @@ export interface ChildTransportOptions {
   readonly onStderr: (text: string) => void
 }
 
-const NEWLINE = 10
 const NEWLINE_TEXT = '\n'
-const OPENING_BRACE = 123
 /** The size of a chunk from a pipe if more follows. */
 const FULL_CHUNK_BYTES = 32_768
 /** How much of each end of a text is heard. */
@@ -52,10 +41,11 @@ export class ChildTransport implements McpTransport {
   #receiver: McpReceiver | undefined
   #child: ChildProcess | undefined
   #exited: Promise<void> = Promise.resolve()
-  #chunks: Buffer[] = []
-  #bytes = 0
-  /** What the server has recently printed besides its messages. */
-  #garbage = { since: 0, bytes: 0, lines: 0 }
+  readonly #lines = new MessageLines({
+    onMessage: (message) => this.#receiver?.receive(message),
+    onText: (text) => this.#hearGarbage(text),
+    onFlood: (reason) => this.#refuse(reason),
+  })
   /** Resolves when the server has read what was sent to it. */
   #drained: Promise<void> | undefined
   /** The answers to its questions that it has not read. */
@@ -81,7 +71,7 @@ export class ChildTransport implements McpTransport {
 
   /** Whether the server recently wrote non-MCP output. */
   hasGarbage(): boolean {
-    return this.#garbage.lines > 0
+    return this.#lines.hasGarbage
   }
 
   async start(receiver: McpReceiver): Promise<void> {
@@ -104,7 +94,7 @@ export class ChildTransport implements McpTransport {
     // Both are noticed when they close.
     stdin?.on('error', () => undefined)
     stdout?.on('error', () => undefined)
-    stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
+    stdout?.on('data', (chunk: Buffer) => this.#lines.read(chunk))
     // The input closes when the process exits. A process that it has started may keep the output open for hours.
     stdin?.once('close', () => this.#closeSoon())
     stdout?.once('close', () => this.#closeSoon())
@@ -236,49 +226,10 @@ export class ChildTransport implements McpTransport {
     this.#receiver?.close()
   }
 
-  #read(chunk: Buffer): void {
-    let start = this.#skipGarbage(chunk)
-    for (let end = chunk.indexOf(NEWLINE, start); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#chunks.push(chunk.subarray(start, end))
-      start = end + 1
-      this.#take()
-    }
-    if (start === chunk.length) return
-    this.#chunks.push(chunk.subarray(start))
-    this.#bytes += chunk.length - start
-    if (this.#bytes > MAX_MESSAGE_BYTES)
-      this.#refuse(`The server sent a message of more than ${MAX_MESSAGE_BYTES} bytes.`)
-  }
-
-  /** Skips lines without a brace, which are not messages, all at once: there may be millions. Returns where they end. */
-  #skipGarbage(chunk: Buffer): number {
-    if (this.#chunks.length > 0 || chunk.includes(OPENING_BRACE)) return 0
-    const end = chunk.lastIndexOf(NEWLINE) + 1
-    if (end > 0) this.#dropGarbage(chunk.subarray(0, end))
-    return end
-  }
-
-  #take(): void {
-    const [only] = this.#chunks
-    const line = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks)
-    this.#chunks = []
-    this.#bytes = 0
-    const messages = readMessages(line)
-    if (messages.length === 0) this.#dropGarbage(line)
-    for (const message of messages) this.#receiver?.receive(message)
-  }
-
-  /** Some servers print notes for people where messages belong. */
-  #dropGarbage(line: Buffer): void {
-    if (line.length === 0 || this.#isClosed) return
-    this.#hear(line)
-    if (line.at(-1) !== NEWLINE) this.#options.onStderr(NEWLINE_TEXT)
-    const now = Date.now()
-    if (now - this.#garbage.since > GARBAGE_MS) this.#garbage = { since: now, bytes: 0, lines: 0 }
-    this.#garbage.lines++
-    this.#garbage.bytes += line.length
-    if (this.#garbage.bytes > MAX_GARBAGE_BYTES || this.#garbage.lines > MAX_GARBAGE_LINES)
-      this.#refuse('The server floods its standard output with text that is not MCP.')
+  #hearGarbage(text: Buffer): void {
+    if (this.#isClosed) return
+    this.#hear(text)
+    if (text.at(-1) !== NEWLINE) this.#options.onStderr(NEWLINE_TEXT)
   }
 
   /** Passes on what the server says to people. The middle of a very long text is left out. */
@@ -288,28 +239,10 @@ export class ChildTransport implements McpTransport {
   }
 
   #refuse(reason: string): void {
-    this.#chunks = []
-    this.#bytes = 0
-    this.#ending = reason
+    this.#lines.clear()
     this.#child?.stdout?.destroy()
+    if (this.#isClosed) return
+    this.#ending = reason
     void this.close()
   }
-}
-
-/** The messages in a line: none, one, or several at once, which version 2025-03-26 of the protocol allows. */
-function readMessages(line: Buffer): readonly JsonObject[] {
-  // Most lines that are not messages do not look like one, and this check is faster than catching an error.
-  if (!line.includes(OPENING_BRACE)) return []
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'))
-    if (isMessage(value)) return [value]
-    if (Array.isArray(value) && value.length <= MAX_BATCH) return value.filter(isMessage)
-    return []
-  } catch {
-    return []
-  }
-}
-
-function isMessage(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
 }

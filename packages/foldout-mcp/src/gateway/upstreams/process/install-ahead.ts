@@ -110,7 +110,10 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
 function findPositional(args: readonly string[], takesValue: RegExp): number {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''
-    if (arg === '--' || !arg.startsWith('-')) return arg === '--' ? at + 1 : at
+    if (arg === '--' || !arg.startsWith('-')) {
+      if (arg === '--') return at + 1
+      return at
+    }
     if (takesValue.test(arg)) at++
   }
   return args.length

@@ -49,7 +49,10 @@ async function listMarked(mark: string): Promise<readonly number[]> {
     return found.flat()
   }
   const { stdout } = await run('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], { maxBuffer: MAX_LISTING_BYTES })
-  return stdout.split('\n').flatMap((line) => (line.includes(` ${mark}`) ? [Number.parseInt(line, 10)] : []))
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes(` ${mark}`))
+    .map((line) => Number.parseInt(line, 10))
 }
 
 /** Kills the processes that are still running. */

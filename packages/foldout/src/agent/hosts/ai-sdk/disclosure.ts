@@ -167,7 +167,7 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
         activeTools: [...active],
         toolOrder: [...active],
         system: rendered.text,
-        ...(isSame ? {} : { messages: said }),
+        ...(!isSame && { messages: said }),
       }
     },
     async experimental_repairToolCall({ toolCall: { toolName: name, toolCallId: id = crypto.randomUUID() } }) {

@@ -21,7 +21,8 @@ export function reportStep(report: HostReport, { prompt, messages, tools, model,
 
 function describeInput(message: ModelMessage | undefined): { readonly input?: string } {
   const input = message && getInputText(message)
-  return input === undefined ? {} : { input }
+  if (input === undefined) return {}
+  return { input }
 }
 
 function describeModel(model: LanguageModel | undefined): Parameters<HostReport['started']>[0] {

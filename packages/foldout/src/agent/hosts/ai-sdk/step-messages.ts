@@ -52,7 +52,8 @@ export function withoutStaleReasoning(messages: ModelMessage[], model: LanguageM
   return messages.map((message, index) => {
     if (index > last || message.role !== 'assistant' || typeof message.content === 'string') return message
     const content = message.content.filter(({ type }) => type !== 'reasoning')
-    return content.length === message.content.length ? message : { ...message, content }
+    if (content.length === message.content.length) return message
+    return { ...message, content }
   })
 }
 

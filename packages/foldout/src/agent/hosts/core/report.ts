@@ -52,7 +52,7 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
       usage = NO_USAGE
       restarts = 0
       shown = undefined
-      tell({ type: 'run/started', isResumed, model, ...(input === undefined ? {} : { input }) })
+      tell({ type: 'run/started', isResumed, model, ...(input !== undefined && { input }) })
       for (const event of early) tell(event)
       early = []
     },
@@ -126,7 +126,8 @@ function describeAhead(problems: readonly string[], opened: SectionsOpened): rea
 }
 
 function getTarget(target: FoundTarget | undefined): { readonly target?: CallTarget } {
-  return target ? { target: { name: target.name, arguments: target.arguments } } : {}
+  if (target) return { target: { name: target.name, arguments: target.arguments } }
+  return {}
 }
 
 function describeInvoked({ call, target, durationMs, result, text, view, request }: CallEnd): ToolInvoked {
@@ -153,5 +154,6 @@ function describeInvoked({ call, target, durationMs, result, text, view, request
 
 function getAnswer(result: ToolResult): NonNullable<ToolInvoked['disclosure']>['answer'] {
   if (!result.ok) return 'none'
-  return result.opening?.halts === true ? 'restart' : 'in-place'
+  if (result.opening?.halts === true) return 'restart'
+  return 'in-place'
 }

@@ -24,7 +24,8 @@ export function createView(parts: ViewParts): HostView {
     tools: listTools(rendered, session),
     getPrompt(shown = []) {
       const reader = withoutShown(session, rendered, [...shown])
-      return reader === session ? rendered : render(reader)
+      if (reader === session) return rendered
+      return render(reader)
     },
     openAhead: (inputs, options) => openAheadInHost({ ...parts, view, renderFor: render }, inputs, options),
     addAhead: (messages, form) => addAheadTo(session, messages, form),
@@ -52,7 +53,8 @@ function listTools(rendered: RenderedPrompt, session: SessionReader): readonly A
 function findTool(rendered: RenderedPrompt, session: SessionReader, name: string): AnyTool | undefined {
   const visible = rendered.tools.find((tool) => tool.name === name) ?? rendered.findToolOnDemand(name)
   if (visible) return visible
-  return session.get(agentRun).disclosed.includes(name) ? findOffered(rendered, name) : undefined
+  if (session.get(agentRun).disclosed.includes(name)) return findOffered(rendered, name)
+  return undefined
 }
 
 /** A tool that opens sections stays, even if nothing is left to open. */
@@ -109,6 +111,9 @@ function findBody(now: RenderedPrompt, path: string): string | undefined {
 function withVisibility(session: SessionReader, overrides: VisibilityOverrides): SessionReader {
   return {
     has: (slice) => session.has(slice),
-    get: (slice) => (slice.name === visibility.name ? (overrides as never) : session.get(slice)),
+    get: (slice) => {
+      if (slice.name === visibility.name) return overrides as never
+      return session.get(slice)
+    },
   }
 }

@@ -19,7 +19,8 @@ export function joinTexts(parts: readonly unknown[]): string {
 export function getPromptInput({ role, content }: PromptMessage): string | undefined {
   if (role !== 'user') return undefined
   if (typeof content === 'string') return content
-  return Array.isArray(content) ? joinTexts(content as readonly unknown[]) : ''
+  if (Array.isArray(content)) return joinTexts(content as readonly unknown[])
+  return ''
 }
 
 /** Creates a message of the user. */
@@ -47,7 +48,8 @@ export function getResultTexts(messages: readonly PromptMessage[]): readonly str
 function getTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return (value as readonly unknown[]).flatMap(getTexts)
-  return isPlainObject(value) && typeof value['text'] === 'string' ? [value['text']] : []
+  if (isPlainObject(value) && typeof value['text'] === 'string') return [value['text']]
+  return []
 }
 
 /** Replaces the text of a system message. */
@@ -71,7 +73,8 @@ export function replaceHints<Message extends PromptMessage>(
     const content = (message.content as readonly unknown[]).map((part) => {
       if (!isResult(part) || !isNotFound(part)) return part
       const value = describe(part.toolName)
-      return value === undefined ? part : { ...part, output: { type: 'error-text', value } }
+      if (value === undefined) return part
+      return { ...part, output: { type: 'error-text', value } }
     })
     return { ...message, content }
   })

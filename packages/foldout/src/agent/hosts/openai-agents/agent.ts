@@ -226,7 +226,8 @@ function getResult({ type, output }: AgentInputItem): readonly string[] {
   return (Array.isArray(output) ? (output as readonly unknown[]) : [output]).flatMap((part) => {
     if (typeof part === 'string') return [part]
     const text = typeof part === 'object' && part !== null && 'text' in part ? part.text : undefined
-    return typeof text === 'string' ? [text] : []
+    if (typeof text === 'string') return [text]
+    return []
   })
 }
 
@@ -237,7 +238,8 @@ const FIELD = 'foldout'
 function readEvents(context: unknown, agent: string): readonly Event[] {
   const all = isPlainObject(context) ? context[FIELD] : undefined
   const own = isPlainObject(all) && Object.hasOwn(all, agent) ? all[agent] : undefined
-  return Array.isArray(own) ? (own as readonly Event[]) : []
+  if (Array.isArray(own)) return own as readonly Event[]
+  return []
 }
 
 /** Adds events of an agent to the context of a run. */

@@ -208,7 +208,8 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
     if (!opening) return { ...result, message: context.describeOpen(request.keys) ?? message }
     if (chooseAnswer(opening, context.canAddTools()) === 'in-place') {
       const refusal = context.refuseOpening(opening, () => message)
-      return refusal === undefined ? result : fail(refusal)
+      if (refusal === undefined) return result
+      return fail(refusal)
     }
     const waiting = context.getPending()
     const accepted = acceptOpening(opening, context.policy, { view: now.view, isFirst: waiting.length === 0 })
@@ -246,7 +247,8 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
 
 function getAnswer(result: ToolResult, canAddTools: boolean): NonNullable<ToolInvoked['disclosure']>['answer'] {
   if (!result.ok) return 'none'
-  return result.opening ? chooseAnswer(result.opening, canAddTools) : 'in-place'
+  if (result.opening) return chooseAnswer(result.opening, canAddTools)
+  return 'in-place'
 }
 
 /** Runs a call of any other tool. Its opening takes effect if that is possible without a new render. */

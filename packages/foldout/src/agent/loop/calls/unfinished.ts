@@ -9,7 +9,7 @@ export function findUnfinished(messages: readonly Message[]): {
   const reply = messages[at]
   if (reply?.role !== 'assistant') return { calls: [], answered: 0 }
   const later = messages.slice(at + 1)
-  const answered = new Set(later.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])))
+  const answered = new Set(later.filter((message) => message.role === 'tool').map((message) => message.callId))
   const calls = reply.toolCalls.filter(({ id }) => !answered.has(id))
   return { calls, answered: reply.toolCalls.length - calls.length }
 }

@@ -129,7 +129,10 @@ function cleanKeyword(cleaning: Cleaning, schema: JsonSchema, keyword: string, n
     return value.map((part) => cleanAt(cleaning, part, name, depth + 1))
   }
   if (SCHEMA_KEYWORDS.has(keyword)) return cleanAt(cleaning, value, name, depth + 1)
-  if (keyword === 'title') return isRepeated(value, name) ? undefined : value
+  if (keyword === 'title') {
+    if (isRepeated(value, name)) return undefined
+    return value
+  }
   if (keyword === 'description') return cleanDescription(cleaning, value, name)
   if (keyword === 'enum') return cleanValues(cleaning, value)
   if ((keyword === 'required' || keyword === 'examples') && Array.isArray(value) && value.length === 0) return undefined

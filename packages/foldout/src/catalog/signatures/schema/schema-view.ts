@@ -175,7 +175,10 @@ function unwrap(part: JsonSchema): JsonSchema {
 /** Gets the schema for fields that a view does not name; `true` if it explicitly allows any, otherwise `undefined`. */
 export function otherFieldsAt(view: SchemaView): unknown {
   const given = keywordAt(view, 'additionalProperties') ?? keywordAt(view, 'unevaluatedProperties')
-  if (isPlainObject(given)) return Object.keys(given).length === 0 ? true : given
+  if (isPlainObject(given)) {
+    if (Object.keys(given).length === 0) return true
+    return given
+  }
   if (given === true) return true
   return undefined
 }

@@ -21,7 +21,7 @@ export function answerInitialize(
   protocolVersion: string,
   { info, capabilities, instructions }: ServerDescription,
 ): JsonObject {
-  return { protocolVersion, capabilities, serverInfo: info, ...(instructions === '' ? {} : { instructions }) }
+  return { protocolVersion, capabilities, serverInfo: info, ...(instructions !== '' && { instructions }) }
 }
 
 /** What a client can do. Before there were two kinds of questions, it declared one without naming it. */
@@ -29,7 +29,8 @@ export function readCapabilities({ capabilities: given }: JsonObject): JsonObjec
   const capabilities = isPlainObject(given) ? given : {}
   const { elicitation } = capabilities
   const isUnnamed = isPlainObject(elicitation) && Object.keys(elicitation).length === 0
-  return isUnnamed ? { ...capabilities, elicitation: { form: {} } } : capabilities
+  if (isUnnamed) return { ...capabilities, elicitation: { form: {} } }
+  return capabilities
 }
 
 /** The methods of earlier versions. Two more have another meaning in the extension for tasks. */
@@ -74,8 +75,12 @@ const FIELDS: readonly {
 
 function findEnvelopeFaults(meta: JsonObject): readonly EnvelopeFault[] {
   return FIELDS.flatMap(({ key, isRequired, type, is }) => {
-    if (!(key in meta)) return isRequired ? [{ key, problem: 'missing' }] : []
-    return is(meta[key]) ? [] : [{ key, problem: `must be ${type}` }]
+    if (!(key in meta)) {
+      if (isRequired) return [{ key, problem: 'missing' }]
+      return []
+    }
+    if (is(meta[key])) return []
+    return [{ key, problem: `must be ${type}` }]
   })
 }
 
@@ -93,7 +98,7 @@ export function checkVersion({ [PROTOCOL_VERSION]: requested }: JsonObject): voi
 }
 
 export function createDiscoverHandler({ capabilities, instructions }: ServerDescription): Handler {
-  return () => ({ supportedVersions: MODERN_VERSIONS, capabilities, ...(instructions === '' ? {} : { instructions }) })
+  return () => ({ supportedVersions: MODERN_VERSIONS, capabilities, ...(instructions !== '' && { instructions }) })
 }
 
 /** The methods whose results say how long they may be cached. */
@@ -132,5 +137,6 @@ function toCaching({ ttlMs, cacheScope }: JsonObject, fallback: ServerDescriptio
 /** The code for a missing resource is another one since 2026-07-28. */
 export function toModernError(error: unknown): unknown {
   const { code, message, data } = error as Partial<RequestError>
-  return code === NOT_FOUND ? new RequestError(INVALID_PARAMS, String(message), data) : error
+  if (code === NOT_FOUND) return new RequestError(INVALID_PARAMS, String(message), data)
+  return error
 }

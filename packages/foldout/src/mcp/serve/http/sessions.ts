@@ -111,7 +111,10 @@ export class HttpSessions {
 
   async #findKept(id: string, caller: Caller): Promise<HttpSession | undefined> {
     const known = this.#rebuilding.has(id) ? undefined : this.table.get(id)
-    if (known) return known.principal === caller.principal && (await this.#catchUp(known)) ? known : undefined
+    if (known) {
+      if (known.principal === caller.principal && (await this.#catchUp(known))) return known
+      return undefined
+    }
     const job = this.#rebuilding.get(id) ?? this.#rebuild(id, caller).finally(() => this.#rebuilding.delete(id))
     this.#rebuilding.set(id, job)
     return job

@@ -109,7 +109,7 @@ async function answerFeature(
   try {
     const peer = request.createPeer(memory.logLevel)
     const { report } = progress
-    const context = { client, peer, signal, meta, ...(report ? { onProgress: report } : {}) }
+    const context = { client, peer, signal, meta, ...(report && { onProgress: report }) }
     const result = await features.request({ method, params }, context)
     if (!result) throw new UnknownMethod()
     // Legacy clients set this once, modern ones with every request.

@@ -46,7 +46,7 @@ function listSections(library: SectionLibrary): readonly JsonObject[] {
     uri: `${SCHEME}${path}`,
     name: path,
     title: toVisibleText(title),
-    ...(summary ? { description: toVisibleText(summary) } : {}),
+    ...(summary && { description: toVisibleText(summary) }),
     mimeType: MIME_TYPE,
   }))
 }

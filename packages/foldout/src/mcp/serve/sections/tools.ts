@@ -118,7 +118,8 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
     },
     target(name, args) {
       const call = findSectionCall(source, name, args)
-      return call ? getTarget(own, call) : inner.target(name, args)
+      if (call) return getTarget(own, call)
+      return inner.target(name, args)
     },
     onListChanged(listener) {
       const stops = [shown.onChange(listener), inner.onListChanged(listener)]
@@ -193,7 +194,8 @@ function findSectionCall({ tools }: SectionSource, name: string, args: unknown):
   const isInside = typeof inside?.name === 'string' && !(name === DISCOVER_AND_USE && given['action'] === 'search')
   const called = isInside ? { ...inside, name: inside.name, through: name } : { name, args }
   const found = tools.resolve(called.name)
-  return !isUnknown(found) && found.name === called.name ? called : undefined
+  if (!isUnknown(found) && found.name === called.name) return called
+  return undefined
 }
 
 /** Errors of a section's own functions are for the model to read, not for the protocol. */
@@ -224,7 +226,7 @@ async function answerRequest({ source, scope, shown, signal }: ReadParts, args: 
   const view = getNow()
   const canFind = isSearchable(view)
   const { section_key: asked = '', query = '', ...others } = given.args
-  const [unknown] = Object.keys({ ...others, ...(canFind || query === '' ? {} : { query }) })
+  const [unknown] = Object.keys({ ...others, ...(!(canFind || query === '') && { query }) })
   if (unknown !== undefined && asked === '')
     return createErrorResult(
       `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key${canFind ? ', query' : ''}.`,
@@ -274,7 +276,8 @@ function formatToolLines(tools: readonly CatalogEntry[], joinList: boolean): str
     : `Its tools, to be run with ${runner}:`
   const lines = tools.map((tool) => {
     const signature = formatSignature(tool)
-    return tool.shortDescription === '' ? signature : `${signature} — ${tool.shortDescription}`
+    if (tool.shortDescription === '') return signature
+    return `${signature} — ${tool.shortDescription}`
   })
   return [[how, ...lines].join('\n')]
 }

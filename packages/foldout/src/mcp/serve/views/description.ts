@@ -22,14 +22,14 @@ export function describeServer(
   const isPersonal = typeof everything === 'function' || catalogFor !== undefined
   const capabilities: Record<string, object> = {
     ...features?.capabilities,
-    ...(library ? { resources: {}, prompts: {} } : {}),
-    ...(skills ? { resources: {}, extensions: { [SKILLS]: { directoryRead: true } } } : {}),
+    ...(library && { resources: {}, prompts: {} }),
+    ...(skills && { resources: {}, extensions: { [SKILLS]: { directoryRead: true } } }),
     tools: { listChanged: true },
   }
   // An extension since then, which is declared elsewhere.
   if (client.era === 'modern') delete capabilities['tasks']
   return {
-    info: { name, version, ...(title === undefined ? {} : { title }) },
+    info: { name, version, ...(title !== undefined && { title }) },
     capabilities,
     instructions,
     cache: { ttlMs: cache?.ttlMs ?? LIST_TTL_MS, cacheScope: cache?.scope ?? (isPersonal ? 'private' : 'public') },
