@@ -3,6 +3,7 @@ import { printResult, rounded, type Bench, type BenchResult } from './report.ts'
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   code: async () => (await import('./code.ts')).codeBench,
+  compare: async () => (await import('./compare.ts')).compareBench,
   cost: async () => (await import('./cost.ts')).costBench,
   doors: async () => (await import('./doors.ts')).doorsBench,
   fleet: async () => (await import('./fleet/fleet.ts')).fleetBench,

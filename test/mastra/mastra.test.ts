@@ -54,4 +54,22 @@ describe('FoldoutProcessor', () => {
     expect(last?.tools).toEqual(['look_up', 'read_section', 'refund'])
     expect(requests[1]?.system).not.toContain('All of it.')
   })
+  it('R84 messages that memory no longer has take nothing away that was opened for them', async () => {
+    const requests: SeenRequest[] = []
+    const script: ScriptedReply[] = [{ calls: [{ id: 'a', name: 'refund', arguments: {} }] }]
+    const setup: HostSetup = {
+      bound,
+      options: { open: (input) => (input === 'One.' ? ['refunds'] : []) },
+      model(request) {
+        requests.push(request)
+        return script.shift() ?? { text: 'Done.' }
+      },
+    }
+    const agent = await createHostAgent(packages, setup, { lastMessages: 2 })
+    for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await agent.send(text)
+    for (const request of requests) {
+      expect(request.system).toContain('All of it.')
+      expect(request.tools).toContain('refund')
+    }
+  })
 })

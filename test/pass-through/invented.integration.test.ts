@@ -19,10 +19,7 @@ afterAll(() => removeFolder(folder))
 const define = (era: Era): object => ({ command: process.execPath, args: [SERVER, era], required: true })
 
 async function open(servers: Record<string, object>, era: Era, transport: 'stdio' | 'http'): Promise<Client> {
-  const gateway = await createGateway(
-    { mcpServers: servers as never, expose: 'all', presets: { one: {} } },
-    { cache: folder },
-  )
+  const gateway = await createGateway({ mcpServers: servers, expose: 'all', presets: { one: {} } }, { cache: folder })
   closing.push(() => gateway.close())
   const connect = async (): Promise<Client> => {
     if (transport === 'stdio') return connectStdio(gateway, '', era)
@@ -71,10 +68,9 @@ describe.each(LINES)('what nobody here knows, from a $client client over $transp
     })
     const [{ text }] = result['content'] as [{ readonly text: string }]
     expect(JSON.parse(text)).toMatchObject({ got: { name: 'echo', arguments: odd }, meta: { 'example/meta': [2] } })
-    if (line.client === 'legacy')
-      await vi.waitFor(() =>
-        expect(heard).toHaveBeenCalledWith('notifications/example', { 'example/news': { deep: [1] } }),
-      )
+    // A modern client hears only what it listens for.
+    const news = line.client === 'legacy' ? [['notifications/example', { 'example/news': { deep: [1] } }]] : []
+    await vi.waitFor(() => expect(heard.mock.calls).toEqual(expect.arrayContaining(news)))
   })
 
   it('R53 passes as a method, with its result or its error', async () => {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { compare, readComparison, type CompareReport } from '../entries/compare.ts'
 import { createCases, createModel, desk } from './compare.fixtures.ts'
 
@@ -33,10 +33,8 @@ async function run(
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = once(child, 'close')
-  if (until) {
-    await expect.poll(() => child.exitCode !== null || until(), { interval: 1, timeout: 60_000 }).toBe(true)
-    child.kill('SIGKILL')
-  }
+  await vi.waitUntil(() => child.exitCode !== null || until(), { interval: 1, timeout: 60_000 })
+  child.kill('SIGKILL')
   const [code] = (await ended) as [number | null]
   return { output, code }
 }

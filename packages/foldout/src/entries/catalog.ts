@@ -40,6 +40,7 @@ export {
   type LearnedCore,
   type LearnedTool,
 } from '../catalog/use/learn-core.ts'
+export { checkCore, type CheckedCore } from '../catalog/use/check-core.ts'
 export {
   readCatalogRecording,
   createCatalogRecorder,

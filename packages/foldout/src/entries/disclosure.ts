@@ -26,8 +26,11 @@ export type { SectionText } from '../find/section-text.ts'
 export { createHost, toHostTool } from '../agent/hosts/core/host.ts'
 export type {
   Host,
+  HostAhead,
+  HostAheadOptions,
   HostCall,
   HostCallOptions,
+  HostMessageForm,
   HostModel,
   HostOptions,
   HostReply,
@@ -37,6 +40,7 @@ export type {
   HostState,
   HostTool,
   HostView,
+  MessagesWithAhead,
 } from '../agent/hosts/core/contract.ts'
 export type { DelegateModel } from '../agent/delegate-models.ts'
 export type { Opening } from '../tools/result.ts'

@@ -202,3 +202,5 @@ export const MAX_SKILL_INSTRUCTIONS = 2_000
 export const MAX_SERVED_SKILLS = 10_000
 /** How many pages of a server's list of skills are read. */
 export const MAX_SKILL_PAGES = 100
+/** How deeply the front matter of a server's skill may be nested. */
+export const MAX_FRONT_MATTER_DEPTH = 50

@@ -1,4 +1,4 @@
-import { learnCore, type LearnedCore } from 'foldout/catalog'
+import { checkCore, learnCore, type CheckedCore, type LearnedCore } from 'foldout/catalog'
 import { advise, type Advice } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from '../../shared/fields.ts'
@@ -20,10 +20,9 @@ export interface AdviseOptions extends ValueOptions, PriceOptions {
 /** `foldout advise <recording>`: gives advice based on runs of a prompt or on gateway traffic. Returns the exit code. */
 export async function adviseFrom(file: string, options: AdviseOptions, { stdout }: Surroundings): Promise<number> {
   if (await isTraffic(file)) {
-    const learned = learnCore(
-      toCatalogRecording(await readTraffic(file)),
-      dropUndefined({ minClients: options.minRuns }),
-    )
+    const recording = toCatalogRecording(await readTraffic(file))
+    const terms = dropUndefined({ minClients: options.minRuns })
+    const learned = { ...learnCore(recording, terms), checked: checkCore(recording, terms) }
     stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
     return EXIT.done
   }
@@ -48,7 +47,12 @@ function formatAdvice(advice: readonly Advice[], runs: number): string {
   return `${advice.map(({ message }) => toLine(message)).join('\n')}\n`
 }
 
-function formatCore({ core, saved, tools, evidence }: LearnedCore, columns: number | undefined): string {
+interface ChecksCore extends LearnedCore {
+  /** What learned cores save clients that they were not learned from. */
+  readonly checked: CheckedCore
+}
+
+function formatCore({ core, saved, tools, evidence, checked }: ChecksCore, columns: number | undefined): string {
   const rows = tools.map((tool) => [
     tool.core ? '  list it' : '',
     toLine(tool.name),
@@ -58,5 +62,11 @@ function formatCore({ core, saved, tools, evidence }: LearnedCore, columns: numb
     core.length === 0
       ? 'No tool is worth listing from the start.'
       : `List ${toLine(core.join(', '))} from the start ("core": true in the configuration). That would have saved ${formatNumber(saved.tokens)} tokens and ${formatNumber(saved.roundTrips)} round trips.`
-  return `${[toLine(evidence.summary), ...(evidence.isEnough ? [advice] : []), ...formatTable(rows, columns)].join('\n')}\n`
+  const said = [advice, ...(core.length > 0 ? [describeCheck(checked)] : [])]
+  return `${[toLine(evidence.summary), ...(evidence.isEnough ? said : []), ...formatTable(rows, columns)].join('\n')}\n`
+}
+
+function describeCheck({ mean, low, high, isCertain }: CheckedCore): string {
+  const doubt = isCertain ? '' : ' That is not certain: record more clients first.'
+  return `On clients it was not learned from, a core saves ${formatNumber(mean)} tokens a client (between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${doubt}`
 }

@@ -204,6 +204,22 @@ describe('R79 foldout tune', () => {
     expect((await run('tune', torn, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
   })
 
+  it('says which tools of gateway traffic to list, and what that saves other clients', async () => {
+    const at = '2026-11-01T00:00:00.000Z'
+    const lines: object[] = [{ type: 'start', version: 1, run: 'r', at, foldout: '1.0.0' }]
+    for (let client = 0; client < 6; client++) {
+      const common = { run: 'r', at, preset: 'default', client: `c${client}` }
+      lines.push({ type: 'search', ...common, query: 'mail', isRedacted: false, hits: ['mail'], tokens: 300 })
+      const call = { tool: 'mail', through: 'use_tool', arguments: {}, isRedacted: false, isReadOnly: false, ok: true }
+      for (let use = 0; use < 3; use++)
+        lines.push({ type: 'call', ...common, ...call, durationMs: 1, wrappingTokens: 12, toolTokens: 80 })
+    }
+    const traffic = write('traffic.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const { stdout } = await run('tune', traffic)
+    expect(stdout).toContain('List mail from the start')
+    expect(stdout).toMatch(/On clients it was not learned from, a core saves [1-9]\d* tokens a client \(between/)
+  })
+
   it('changes nothing with few runs, and refuses a recording without any', async () => {
     const few = await run('tune', await recordRuns(5), '--prompt', DESK)
     expect(few.stdout).toContain('Nothing to change: no other way certainly costs less')

@@ -3,6 +3,7 @@ import type { Visibility } from 'foldout'
 import type { CacheOptions, Tuned } from 'foldout/telemetry'
 import { toSimulationSteps } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
+import { isTraffic } from '../../gateway/traffic/recording.ts'
 import { dropUndefined } from '../../shared/fields.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
@@ -10,6 +11,7 @@ import { createProgress } from '../support/progress.ts'
 import { formatNumber, formatSentences, formatTable, toLine } from '../support/text.ts'
 import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { adviseFrom } from './advise.ts'
 import { readPromptRuns } from './runs.ts'
 
 export interface TuneOptions extends ValueOptions, PriceOptions {
@@ -36,6 +38,8 @@ interface Outcome extends Tuned {
 
 /** `foldout tune <recording>`: writes the cheapest folding for recorded runs as overrides. Returns the exit code. */
 export async function tuneFrom(file: string, options: TuneOptions, surroundings: Surroundings): Promise<number> {
+  // The tools that gateway traffic lists from the start are its folding.
+  if (await isTraffic(file)) return adviseFrom(file, options, surroundings)
   if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
   const loaded = await loadPrompt(options.prompt, options)
   const runs = await findRuns(file, loaded)

@@ -1,11 +1,11 @@
-import type { CallWarning, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai'
+import type { CallWarning, ModelMessage, TextStreamPart, ToolSet } from 'ai'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ChatReply, ChatRequest, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { endReply, measureText, readStream } from '../stream.ts'
 import { createCallIds, readCallName, toToolCall } from '../tool-calls.ts'
-import { readUsage, type Usage } from '../usage/usage.ts'
 import { getNativeParts } from './messages.ts'
+import { readStepUsage } from './usage.ts'
 
 /** The part of a `streamText` result that is read. */
 interface StreamedResult {
@@ -175,35 +175,4 @@ function toStreamFailure(data: unknown): Error {
   const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined
   const text = message ?? (typeof data === 'string' ? data : JSON.stringify(data))
   return Object.assign(new Error(text), { status: undefined, error: data })
-}
-
-/** Reads the usage of a step, with the details that only the provider's own report has. */
-export function readStepUsage(usage: LanguageModelUsage, providerMetadata: unknown): Usage {
-  const { inputTokenDetails: input, outputTokenDetails: output } = usage
-  return readUsage({
-    inputTokens: usage.inputTokens,
-    outputTokens: usage.outputTokens,
-    cachedInputTokens: input?.cacheReadTokens,
-    cacheWriteTokens: input?.cacheWriteTokens,
-    // Bedrock and other providers of Claude report it in the same place.
-    cacheWriteTokens1h: find(usage.raw, 'cache_creation', 'ephemeral_1h_input_tokens'),
-    reasoningTokens: output?.reasoningTokens,
-    costUsd: readCost(usage.raw, providerMetadata),
-  })
-}
-
-/** Reads what a step cost in US dollars, if OpenRouter or the AI Gateway say it. */
-function readCost(raw: unknown, providerMetadata: unknown): number | undefined {
-  const cost =
-    find(providerMetadata, 'openrouter', 'usage', 'cost') ??
-    find(providerMetadata, 'gateway', 'cost') ??
-    find(raw, 'cost')
-  // The gateway writes a decimal number as text.
-  if (typeof cost === 'string' && cost.trim() !== '') return Number(cost)
-  if (typeof cost === 'number') return cost
-  return undefined
-}
-
-function find(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, key) => (isPlainObject(inner) ? inner[key] : undefined), value)
 }

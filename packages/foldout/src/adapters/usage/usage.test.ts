@@ -4,7 +4,7 @@ import type { ModelEvent } from '../contract.ts'
 import { NO_USAGE, addUsage, countLostReply, readUsage, subtractUsage, type Usage } from './usage.ts'
 import { mergeReports, readQueryUsage, readReport } from '../anthropic/usage.ts'
 import { findChatUsage, readChatUsage, readResponseUsage } from '../openai/usage.ts'
-import { readStepUsage } from '../ai-sdk/reply.ts'
+import { readStepUsage } from '../ai-sdk/usage.ts'
 
 const amount = fc.integer({ min: 0, max: 1_000_000 })
 const usages: fc.Arbitrary<Usage> = fc.record(
@@ -179,6 +179,11 @@ describe('the usage that the AI SDK reports', () => {
       cacheWriteTokens1h: 30,
       reasoningTokens: 5,
     })
+  })
+
+  it('R77 has what older versions report beside the totals', () => {
+    const older = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, reasoningTokens: 5 }
+    expect(readStepUsage(older)).toEqual({ ...older, cacheWriteTokens: 0 })
   })
 
   it.each([

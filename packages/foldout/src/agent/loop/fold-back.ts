@@ -78,6 +78,8 @@ export async function foldBack(core: RunCore, next: readonly Message[] = []): Pr
   const { refold } = core
   const due = core.due ?? (await refold.decide(next))
   core.due = undefined
+  for (const path of due?.sections ?? []) core.session.dispatch(visibility.events.set({ path, visibility: 'summary' }))
+  leaveClosed(core, next)
   if (due) await applyFold(core, due, next)
   removeTools(core, due !== undefined)
   offerReadResult(core)
@@ -85,17 +87,25 @@ export async function foldBack(core: RunCore, next: readonly Message[] = []): Pr
 
 async function applyFold(core: RunCore, due: DueFold, next: readonly Message[]): Promise<void> {
   const { refold } = core
-  for (const path of due.sections) core.session.dispatch(visibility.events.set({ path, visibility: 'summary' }))
-  if (refold.isCold && hasClosedStart(core)) {
-    core.mustRender = true
-    takeRender(core)
-  }
   if (due.isSummaryFirst || due.summary !== undefined) await summarizeTurns(core, due)
   if (due.plan && !(due.isSummaryFirst && !refold.isTooFull(next))) recordFold(core, due)
   if (!due.isSummaryFirst && refold.isTooFull(next)) await summarizeTurns(core, due)
 }
 
-/** Whether the system text shows a section that was closed since. It leaves the text when nothing is lost by that. */
+/**
+ * Renders again if the system text shows sections that were closed since, and nothing is lost by that: the provider's
+ * cache has expired, or the next request would not fit.
+ */
+function leaveClosed(core: RunCore, next: readonly Message[]): void {
+  const { options, refold } = core
+  if (options.refold === false || !(refold.isCold || refold.findMisfit(next) !== undefined)) return
+  if (!hasClosedStart(core)) return
+  core.mustRender = true
+  removeTools(core, true)
+  takeRender(core)
+}
+
+/** Whether the system text shows a section that was closed since. */
 function hasClosedStart({ journal, render }: RunCore): boolean {
   const now = render()
   return (journal.state.start?.shown ?? []).some(([path]) => now.view.state(path) === 'folded')

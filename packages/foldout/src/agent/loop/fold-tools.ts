@@ -29,11 +29,12 @@ export function removeTools(core: RunCore, isRewrite: boolean): void {
 }
 
 /** Finds offered tools whose sections are folded. */
-function findFoldedTools({ toolbox, render, offer, options }: RunCore): readonly string[] {
+function findFoldedTools({ toolbox, render, offer, options, mustRender }: RunCore): readonly string[] {
   const { toolsInFolds, tools } = render()
   if (toolsInFolds.size === 0) return []
   // Without a removal by the provider, tools that were offered from the start can only leave with a new render.
-  const fixed = new Set(options.adapter.removesTools ? [] : offer.tools.map(({ name }) => name))
+  const canRemove = options.adapter.removesTools === true || mustRender
+  const fixed = new Set(canRemove ? [] : offer.tools.map(({ name }) => name))
   const visible = new Set(tools.map(({ name }) => name))
   return [...toolbox.offered].filter((name) => toolsInFolds.has(name) && !visible.has(name) && !fixed.has(name))
 }

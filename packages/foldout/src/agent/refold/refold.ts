@@ -72,8 +72,8 @@ export interface Refold {
   sent(usage: Usage): void
   /** Says what the tokens of the next request are for. */
   describeContext(): ContextParts
-  /** Counts the next request, and says why it does not fit the window, if so. */
-  findMisfit(): string | undefined
+  /** Counts the next request, which has these messages, too, and says why it does not fit the window, if so. */
+  findMisfit(next?: readonly Message[]): string | undefined
 }
 
 export function createRefold(parts: RefoldParts): Refold {
@@ -138,8 +138,8 @@ export function createRefold(parts: RefoldParts): Refold {
         conversation: correct(getLedger().tokens - sections - results),
       }
     },
-    findMisfit() {
-      counted = countRaw([])
+    findMisfit(next = []) {
+      counted = countRaw(next)
       const needed = context.correct(counted)
       if (window === undefined || Number.isNaN(window) || needed <= window) return undefined
       return `The next request would have about ${needed} tokens, and the model's window is ${window}. Start a new conversation, lower refold.at or refold.keepTurns, pass refold.summarize, or let tools answer with less.`

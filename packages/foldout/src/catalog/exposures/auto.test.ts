@@ -84,6 +84,18 @@ describe('R44 auto', () => {
     expect(stage([wide]).list()).toEqual(META)
     expect(stage([wide], { price: { cache, perHour: 1_000 } }).list()).toEqual(['wordy'])
     expect(stage([narrow], { price: { perHour: 0 } }).list()).toEqual(META)
+    const { list, chosen } = stage([wide])
+    list()
+    expect(chosen[0]?.reason).toMatch(
+      /^Finding tools saves [1-9]\d* tokens a conversation: listing 1 tool takes 9\d{3} \(40 conversations an hour; the cache reads at 0\.1, writes at 1\.25 and begins at 1024 tokens\)\.$/,
+    )
+  })
+
+  it('R86 folds more of what few conversations need', () => {
+    const narrow = tool('wordy', { inputSchema: { type: 'object', description: 'lamp '.repeat(2_000) } })
+    expect(stage([narrow]).list()).toEqual(['wordy'])
+    expect(stage([narrow], { need: 0.2 }).list()).toEqual(META)
+    expect(() => auto({ need: 2 })).toThrow(/need is 2/)
   })
 
   it('R44 folds from a number of tokens on', () => {

@@ -1,4 +1,5 @@
-import { checkNumbers } from '../../core/check-number.ts'
+import { checkNumber, checkNumbers } from '../../core/check-number.ts'
+import { FoldoutError } from '../../core/errors.ts'
 import { chooseFolds, type FoldPrice } from '../../core/price/fold.ts'
 import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
@@ -32,6 +33,8 @@ export interface AutoOptions extends SearchExposureOptions {
   readonly maxTokens?: number
   /** The model's cache, the conversations per hour and the requests in each, if they are known. */
   readonly price?: FoldPrice
+  /** The share of conversations that need a tool of the catalog. Default 1: all of them. */
+  readonly need?: number
   /**
    * Whether the catalog is complete. Until then, the meta tools are listed, because the number of tools is not known
    * yet. Default: always complete.
@@ -52,6 +55,10 @@ const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
  */
 export function auto(options: AutoOptions = {}): Exposure {
   checkNumbers({ maxTools: options.maxTools, maxTokens: options.maxTokens }, { code: 'mcp-options' })
+  const { need } = options
+  checkNumber('need', need, { code: 'mcp-options' })
+  if (need !== undefined && need > 1)
+    throw new FoldoutError('mcp-options', `need is ${need}. Pass the share of conversations, from 0 to 1.`)
   return Object.freeze({
     name: 'auto',
     check: (catalog) => checkCore(catalog, options),
@@ -66,7 +73,8 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
-    const shown = cost === undefined ? folded : everything
+    const isCheap = cost !== undefined && cost.saved <= 0
+    const shown = isCheap ? everything : folded
     const choice = describeChoice(formatExtent(catalog), cost, options)
     const news = `${choice.exposure}: ${choice.reason}`
     if (news !== lastReported) {
@@ -98,15 +106,30 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
   }
 }
 
+/** What listing all tools of a catalog costs. */
+interface ListCost {
+  readonly tokens: number
+  /** What a conversation saves if it finds its tools instead; at most 0 if they are cheap to list. */
+  readonly saved: number
+}
+
 function describeChoice(
   extent: string,
-  cost: number | undefined,
-  { isComplete }: AutoOptions,
+  cost: ListCost | undefined,
+  { isComplete, price, maxTokens }: AutoOptions,
 ): { readonly exposure: string; readonly reason: string } {
-  if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
+  if (cost && cost.saved <= 0)
+    return { exposure: 'all', reason: `${extent} with ${cost.tokens} tokens are cheap to list.` }
   if (isComplete?.() === false)
     return { exposure: 'hybrid', reason: `The catalog has ${extent} so far, and more will follow.` }
-  return { exposure: 'hybrid', reason: `${extent} are too many to list.` }
+  if (!cost || maxTokens !== undefined) return { exposure: 'hybrid', reason: `${extent} are too many to list.` }
+  const { cache, perHour } = getTerms(price)
+  const saved = Math.round(cost.saved)
+  const facts = `${perHour} conversations an hour; the cache reads at ${cache.read}, writes at ${cache.write} and begins at ${cache.minimum} tokens`
+  return {
+    exposure: 'hybrid',
+    reason: `Finding tools saves ${saved} tokens a conversation: listing ${extent} takes ${cost.tokens} (${facts}).`,
+  }
 }
 
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
@@ -117,20 +140,19 @@ function formatExtent({ tools }: Catalog): string {
 }
 
 /**
- * Computes the cost of listing all tools, or returns `undefined` if that is too much. Cached for each state of a
- * catalog.
+ * Computes the cost of listing all tools, or returns `undefined` if there are too many. The tokens are cached for each
+ * state of a catalog.
  */
-function computeListCost({ tools }: Catalog, options: AutoOptions): number | undefined {
-  const { maxTools = 30, isComplete } = options
+function computeListCost({ tools }: Catalog, options: AutoOptions): ListCost | undefined {
+  const { maxTools = 30, maxTokens, isComplete } = options
   if (tools.length >= maxTools || isComplete?.() === false) return undefined
   let tokens = sizes.get(tools)
   if (tokens === undefined) {
     tokens = tools.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)
     sizes.set(tools, tokens)
   }
-  const isCheap = options.maxTokens === undefined ? !isDearToList(tokens, options.price) : tokens < options.maxTokens
-  if (isCheap) return tokens
-  return undefined
+  if (maxTokens !== undefined) return { tokens, saved: Number(tokens >= maxTokens) }
+  return { tokens, saved: computeSaved(tokens, options) }
 }
 
 /** The tokens of the meta tools. */
@@ -138,10 +160,13 @@ const META_TOKENS = 350
 /** The tokens of the tools that a conversation needs, and of the searches that find them. */
 const NEEDED_TOKENS = 3_700
 
-/** Whether a conversation costs more with all tools listed than if it finds those that it needs. */
-function isDearToList(tokens: number, price: FoldPrice = {}): boolean {
-  const { cache = USUAL_CACHE, perHour = 40, requests = 10 } = price
-  const terms = { cache, perHour, requests, base: cache.minimum, tool: 0 }
-  const listed = { need: 1, full: tokens, folded: META_TOKENS, opened: Math.min(tokens, NEEDED_TOKENS) }
-  return chooseFolds([listed], terms).folded.size > 0
+function getTerms({ cache = USUAL_CACHE, perHour = 40, requests = 10 }: FoldPrice = {}) {
+  return { cache, perHour, requests, base: cache.minimum, tool: 0 }
+}
+
+/** What a conversation saves if it finds the tools that it needs. */
+function computeSaved(tokens: number, { price, need = 1 }: AutoOptions): number {
+  const listed = { need, full: tokens, folded: META_TOKENS, opened: Math.min(tokens, NEEDED_TOKENS) }
+  const { folded, cost, costInFull } = chooseFolds([listed], getTerms(price))
+  return folded.size > 0 ? costInFull - cost : 0
 }

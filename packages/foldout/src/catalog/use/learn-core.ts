@@ -184,6 +184,16 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
   }
 }
 
+/** Computes the tokens that a core would have saved over recorded use. */
+export function priceCore(recording: CatalogRecording, core: readonly string[], options: LearnCoreOptions): number {
+  const { savings, requests } = computeSavings(recording, options.requestsPerClient)
+  const tokensByName = new Map(recording.tools.map(({ name, tokens }) => [name, tokens]))
+  const costs = core.map((name) => (tokensByName.get(name) ?? 0) * requests)
+  const listed = core.map((name) => ({ name }))
+  const choices = createChoices(listed, savings, ({ tokens }) => tokens, costs)
+  return computeWorth(choices, new Set(core.keys()))
+}
+
 /** Computes what one tool saves, before its cost. */
 function computeSaved(
   choices: Choices,
@@ -219,7 +229,7 @@ interface Saving extends CoreSaving {
 }
 
 function createChoices(
-  used: readonly UsedTool[],
+  used: readonly Pick<UsedTool, 'name'>[],
   savings: readonly Saving[],
   unit: (saving: Saving) => number,
   costs: readonly number[],

@@ -44,7 +44,8 @@ describe('chooseFolds()', () => {
   it('R86 leaves a prompt open that short conversations would never fill up to the minimum', () => {
     const api: Foldable = { need: 0.2, full: 1_700, folded: 36, hasTools: true }
     const cache = { ...USUAL_CACHE, minimum: 4_096 }
-    const { folded } = chooseFolds(Array(8).fill(api), { ...terms, cache, base: 20, hasTools: false, perHour: 1e9 })
+    const apis = Array.from({ length: 8 }, () => api)
+    const { folded } = chooseFolds(apis, { ...terms, cache, base: 20, hasTools: false, perHour: 1e9 })
     expect((8 - folded.size) * 1_700).toBeGreaterThan(3_500)
   })
 

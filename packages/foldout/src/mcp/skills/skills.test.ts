@@ -1,3 +1,5 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../catalog/live/catalog.ts'
 import { createHost } from '../../agent/hosts/core/host.ts'
@@ -126,6 +128,33 @@ describe.each(['legacy', 'modern'] as const)('R76 skills over MCP, %s', (era) =>
 })
 
 describe('R76 skills', () => {
+  it.each(['legacy', 'auto'] as const)(
+    'R76 are read and verified by the client of the official SDK, %s',
+    async (mode) => {
+      const served = serveMcp(createCatalog([fill]), {
+        name: 'docs',
+        version: '1.0.0',
+        skills: await readSkills(createMemoryFilesystem(FILES)),
+      })
+      const { url } = await served.http()
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+      open.push(served, client)
+      const skills = new SkillsClient(client)
+      const { skills: listed } = await skills.list()
+      expect(listed.map(({ uri }) => uri)).toEqual(['skill://notes/SKILL.md', 'skill://pdf/SKILL.md'])
+      for (const entry of listed) expect(await skills.read(entry)).toMatchObject({ verified: true })
+      const [, pdf] = listed
+      if (pdf)
+        expect(await skills.read(pdf, 'references/FORMS.md')).toMatchObject({
+          text: 'Forms have fields.\n',
+          verified: true,
+        })
+      const { resources } = await skills.readDirectory('skill://pdf')
+      expect(resources.map(({ uri }) => uri)).toContain('skill://pdf/references')
+    },
+  )
+
   it('R76 may be the folded sections of a prompt', () => {
     const refunds = defineSection({
       key: 'refunds',

@@ -1,5 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
+import { isDeeperThan } from '../../core/json/measure.ts'
 import { createBytesHash } from '../../core/hash.ts'
+import { MAX_FRONT_MATTER_DEPTH } from '../limits.ts'
 import type { JsonObject } from '../protocol/messages.ts'
 
 /** The extension of MCP for skills. */
@@ -54,6 +56,7 @@ export function readListedSkill(entry: unknown): ListedSkill | string {
   const { uri, frontmatter, resources } = entry
   if (typeof uri !== 'string' || !uri.endsWith(`/${MANIFEST}`)) return `its uri is not the one of a ${MANIFEST}`
   if (!isPlainObject(frontmatter)) return 'it has no front matter'
+  if (isDeeperThan(frontmatter, MAX_FRONT_MATTER_DEPTH)) return 'its front matter is nested too deep'
   const { name, description } = frontmatter
   if (typeof name !== 'string' || typeof description !== 'string') return 'its front matter has no name or description'
   if (uri.split('/').at(-2) !== name) return 'its uri does not end with its name'

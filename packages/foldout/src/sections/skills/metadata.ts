@@ -27,7 +27,7 @@ export function getField(fields: JsonObject, name: string): Json | undefined {
 
 /** A list of names, or a text with names between blanks or commas. Blanks in parentheses belong to a name: `Bash(git *)`. */
 function listNames(value: Json | undefined): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap((each) => listNames(each as Json)).filter((name) => name !== '')
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => (typeof each === 'string' && listNames(each)) || [])
   if (typeof value !== 'string') return []
   const names: string[] = []
   let name = ''

@@ -1,6 +1,7 @@
 import { type TuneOptions, listCandidates, type TuneCandidate } from './candidates.ts'
 import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
+import { computeInterval } from '../../core/price/interval.ts'
 import { bySearch } from '../../disclosure/ahead/by-search.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { readSection } from '../../disclosure/strategies/read-section.ts'
@@ -137,9 +138,6 @@ function mean(costs: readonly number[]): number {
 /** The normal interval of the mean difference between paired runs. */
 function summarize(checked: readonly Checked[]): Tuned['saved'] {
   const differences = checked.map(({ before, after }) => before - after)
-  const center = mean(differences)
-  const variance = mean(differences.map((each) => (each - center) ** 2))
-  const half = 1.96 * Math.sqrt(variance / Math.max(1, differences.length - 1))
-  const share = center / Math.max(1, mean(checked.map(({ before }) => before)))
-  return { mean: Math.round(center), low: Math.round(center - half), high: Math.round(center + half), share }
+  const share = mean(differences) / Math.max(1, mean(checked.map(({ before }) => before)))
+  return { ...computeInterval(differences), share }
 }

@@ -92,13 +92,16 @@ export class SkillDirectory {
     return entries
   }
 
-  /** The same value with the URIs that clients see. */
+  /** A skill, or a list of files, with the URIs that clients see. */
   #rename(server: GatewayServer, value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((each: unknown) => this.#rename(server, each))
-    if (!isObject(value) || typeof value['uri'] !== 'string') return value
-    const { uri, resources } = value
-    const seen = this.#toSeen(server, uri)
-    return { ...value, uri: seen, ...(Array.isArray(resources) && { resources: this.#rename(server, resources) }) }
+    const rename = (item: unknown): unknown => {
+      if (!isObject(item) || typeof item['uri'] !== 'string') return item
+      return { ...item, uri: this.#toSeen(server, item['uri']) }
+    }
+    if (Array.isArray(value)) return value.map(rename)
+    const skill = rename(value)
+    if (!isObject(skill) || !Array.isArray(skill['resources'])) return skill
+    return { ...skill, resources: skill['resources'].map(rename) }
   }
 
   #toSeen(server: GatewayServer, uri: string): string {

@@ -1,4 +1,5 @@
 import type { LanguageModel, ModelMessage } from 'ai'
+import { readStepUsage } from '../../../adapters/ai-sdk/usage.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { HostReport } from '../core/contract.ts'
 import { getInputText } from './step-messages.ts'
@@ -33,9 +34,9 @@ function describeModel(model: LanguageModel | undefined): Parameters<HostReport[
 export function reportReply(report: HostReport, step: unknown, own: readonly string[]): void {
   // The SDK's steps are instances of a class.
   if (!report.isOn || typeof step !== 'object' || step === null) return
-  const { text = '', toolCalls = [], content = [], usage } = step as FinishedStep
+  const { text = '', toolCalls = [], content = [], usage = {}, providerMetadata } = step as FinishedStep
   const calls = toolCalls.map(({ toolCallId: id, toolName: name, input }) => ({ id, name, arguments: input }))
-  report.replied({ text, calls, usage: readUsage(usage) })
+  report.replied({ text, calls, usage: readStepUsage(usage, providerMetadata) })
   for (const part of content) {
     const { type, toolCallId: id, toolName: name } = part
     if (type !== 'tool-result' || id === undefined || name === undefined || !own.includes(name)) continue
@@ -56,13 +57,6 @@ interface FinishedStep {
     readonly input?: unknown
     readonly output?: unknown
   }[]
-  readonly usage?: {
-    readonly inputTokens?: number | undefined
-    readonly outputTokens?: number | undefined
-    readonly cachedInputTokens?: number | undefined
-  }
-}
-
-function readUsage({ inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 }: FinishedStep['usage'] = {}) {
-  return { inputTokens, outputTokens, cachedInputTokens }
+  readonly usage?: Parameters<typeof readStepUsage>[0]
+  readonly providerMetadata?: unknown
 }

@@ -132,7 +132,8 @@ async function openAheadInQuery(host: Host, query: AheadQuery): Promise<SaidAhea
   const { prompt, session, isResumed } = query
   if (typeof prompt !== 'string') return { said: addToMessages(host, prompt, query), shown: [] }
   const { text } = await host.at(session).openAhead([prompt], { hasBegun: isResumed })
-  return text === '' ? { said: prompt, shown: [] } : { said: `${prompt}\n\n${text}`, shown: [text] }
+  if (text === '') return { said: prompt, shown: [] }
+  return { said: `${prompt}\n\n${text}`, shown: [text] }
 }
 
 async function* addToMessages(
@@ -153,7 +154,7 @@ async function* addToMessages(
 type Content = string | SdkPromptMessage['message']['content']
 
 /** The SDK's own type also allows a text. */
-const getContent = ({ message }: SdkPromptMessage): Content => message.content as Content
+const getContent = ({ message }: SdkPromptMessage): Content => message.content
 
 function getInput(given: SdkPromptMessage): string {
   const content = getContent(given)

@@ -1,3 +1,4 @@
+import { readReport } from '../../../adapters/anthropic/usage.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { HostReport } from '../core/contract.ts'
@@ -25,7 +26,7 @@ export function watchMessages(report: HostReport, { prompt, getTools }: WatchOpt
     report.sent({ prompt, messages, tools: getTools().map(({ name }) => name) })
   }
   const ends = (): void => {
-    if (isAsked) report.replied({ text, usage: readUsage(usage) })
+    if (isAsked) report.replied({ text, usage: readReport(usage) })
     isAsked = false
     text = ''
     usage = {}
@@ -59,18 +60,4 @@ function readText(content: unknown): string {
   return blocks
     .flatMap((block) => (isPlainObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
     .join('')
-}
-
-function readUsage(usage: Readonly<Record<string, unknown>>) {
-  const read = (field: string): number => {
-    if (typeof usage[field] === 'number') return usage[field]
-    return 0
-  }
-  const [cached, written] = [read('cache_read_input_tokens'), read('cache_creation_input_tokens')]
-  return {
-    inputTokens: read('input_tokens') + cached + written,
-    outputTokens: read('output_tokens'),
-    cachedInputTokens: cached,
-    cacheWriteTokens: written,
-  }
 }

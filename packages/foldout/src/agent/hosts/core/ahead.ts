@@ -35,7 +35,8 @@ function getAsked(session: SessionReader): readonly AskedInput[] {
 
 /** The sections that were opened in the system text, which no message shows. */
 export function findOpenedInSystem(session: SessionReader): ReadonlySet<string> {
-  return new Set(getAsked(session).flatMap(({ paths, text }) => (text === '' ? paths : [])))
+  const inSystem = getAsked(session).filter(({ text }) => text === '')
+  return new Set(inSystem.flatMap(({ paths }) => paths))
 }
 
 /** Names messages by what they say, and those that say the same by their order. */
@@ -80,8 +81,9 @@ export async function openAheadInHost(
   applyOpening(transaction.session, choice.opening)
   const now = renderFor(transaction.session)
   const added = getNewTools(now, new Set(view.tools.map((tool) => tool.name)))
-  const opened = place === 'message' ? getOpenedText(now.view, choice.opening.paths) : ''
-  const text = opened === '' ? '' : describeAhead(opened, added)
+  const opened = getOpenedText(now.view, choice.opening.paths)
+  const isBehind = place === 'message' && opened !== ''
+  const text = (isBehind && describeAhead(opened, added)) || ''
   if (transaction.session.has(openedAhead))
     transaction.session.dispatch(openedAhead.events.asked({ input: name, paths: choice.opening.paths, text }))
   // In the system text, the tools have the places that they have for everybody.
@@ -99,7 +101,8 @@ export function addAheadTo<Message>(
   messages: readonly Message[],
   { getInput, create }: HostMessageForm<Message>,
 ): MessagesWithAhead<Message> {
-  const texts = new Map(getAsked(session).flatMap(({ input, text }) => (text === '' ? [] : [[input, text]])))
+  const behind = getAsked(session).filter(({ text }) => text !== '')
+  const texts = new Map(behind.map(({ input, text }) => [input, text]))
   if (texts.size === 0) return { messages: [...messages], shown: [] }
   const name = createNamer()
   const known = new Set(texts.values())
@@ -112,8 +115,8 @@ export function addAheadTo<Message>(
     if (text === undefined) return [message]
     shown.push(text)
     const next = messages[at + 1]
-    const isKept = next !== undefined && getInput(next) === text
-    return isKept ? [message] : [message, create(text)]
+    if (next !== undefined && getInput(next) === text) return [message]
+    return [message, create(text)]
   })
   return { messages: all, shown }
 }

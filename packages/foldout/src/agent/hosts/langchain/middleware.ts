@@ -72,15 +72,17 @@ async function begin(
   state: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, readonly Event[]> | undefined> {
   const { input } = describeInput(state)
-  report.started(input === undefined ? {} : { input })
-  const messages = (state['messages'] ?? []) as readonly BaseMessage[]
+  report.started(describeInput(state))
   if (input === undefined) return undefined
+  const messages = (state['messages'] ?? []) as readonly BaseMessage[]
   const { events } = await at(getEvents(state)).openAhead(messages.flatMap((message) => getInput(message) ?? []))
-  return events.length === 0 ? undefined : { [FIELD]: events }
+  if (events.length > 0) return { [FIELD]: events }
+  return undefined
 }
 
 function getInput(message: BaseMessage): string | undefined {
-  return message.getType() === 'human' ? message.text : undefined
+  if (message.getType() === 'human') return message.text
+  return undefined
 }
 
 async function askModel(
@@ -185,6 +187,7 @@ function describeInput({ messages }: Readonly<Record<string, unknown>>): { reado
 
 function describeReply({ text, tool_calls: calls = [], usage_metadata: usage }: AIMessage) {
   const { cache_read: read, cache_creation: written } = usage?.input_token_details ?? {}
+  const { reasoning } = usage?.output_token_details ?? {}
   return {
     text,
     calls: calls.map(({ id = '', name, args }) => ({ id, name, arguments: args })),
@@ -193,6 +196,7 @@ function describeReply({ text, tool_calls: calls = [], usage_metadata: usage }: 
       outputTokens: usage?.output_tokens ?? 0,
       cachedInputTokens: read ?? 0,
       cacheWriteTokens: written ?? 0,
+      ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     },
   }
 }

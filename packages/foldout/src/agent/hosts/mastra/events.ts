@@ -99,17 +99,14 @@ export async function readThread({ memory, agent }: ExecutionContext): Promise<E
 /** The last write to each memory: calls that run together must not overwrite each other's. */
 const writes = new WeakMap<object, Promise<void>>()
 
-/** Keeps the events of a call in the thread, if the agent has memory. */
-export async function addToThread(
-  { memory, agent }: ExecutionContext,
-  { callId, events }: { readonly callId: string; readonly events: readonly Event[] },
-): Promise<void> {
+/** Keeps the events of calls in the thread, if the agent has memory. */
+export async function addToThread({ memory, agent }: ExecutionContext, events: EventsByCall): Promise<void> {
   const threadId = agent?.threadId
-  if (memory === undefined || threadId === undefined || events.length === 0) return
+  if (memory === undefined || threadId === undefined || [...events.values()].flat().length === 0) return
   const write = async (): Promise<void> => {
     const thread = await memory.getThreadById({ threadId })
     if (!thread) return
-    const all = new Map(readMetadata(thread.metadata)).set(callId, events)
+    const all = new Map([...readMetadata(thread.metadata), ...events])
     const metadata = writeMetadata(thread.metadata, all)
     await memory.updateThread({ id: threadId, title: thread.title ?? '', metadata })
   }

@@ -56,18 +56,20 @@ export class FoldoutProcessor {
   async processInputStep(step: MastraStep): Promise<{ systemMessages: never[]; tools: Record<string, unknown> }> {
     if (step.stepNumber === 0) {
       const inputs = step.messages.flatMap((message) => getInput(message) ?? [])
-      this.#host.report.started(inputs.length > 0 ? { input: inputs.at(-1) ?? '' } : {})
+      const input = inputs.at(-1)
+      this.#host.report.started({ ...(input !== undefined && { input }) })
       const { events } = await this.#at(findEvents(step)).openAhead(inputs)
       keepAhead(step.messages, events)
     }
-    const now = this.#at(findEvents(step))
+    const events = findEvents(step)
+    const now = this.#at(events)
     // After a resume, the list has tools of folded sections.
     const others = Object.entries(step.tools ?? {}).filter(([, tool]) => !isWrapped(tool))
     checkNames(
       others.map(([name]) => name),
       now.tools,
     )
-    const own = now.tools.map((tool) => [tool.name, wrapTool(tool, this.#host, () => now)] as const)
+    const own = now.tools.map((tool) => [tool.name, wrapTool(tool, this.#host, () => now, events)] as const)
     const { text } = now.getPrompt()
     const tools = Object.fromEntries<unknown>([...others, ...own])
     step.state['step'] = { now, text, tools: Object.keys(tools) } satisfies StepState
@@ -127,11 +129,15 @@ function isWrapped(tool: unknown): boolean {
   return typeof tool === 'object' && tool !== null && 'toModelOutput' in tool && tool.toModelOutput === toModelOutput
 }
 
-/** @param getView Returns the view in which a call runs. */
+/**
+ * @param getView Returns the view in which a call runs.
+ * @param known What was opened before: for messages, it is in the messages, which memory may not have in later runs.
+ */
 function wrapTool(
   tool: AnyTool,
   { report }: Host,
   getView: (context: ExecutionContext) => HostView | Promise<HostView>,
+  known: EventsByCall = new Map(),
 ): MastraTool {
   const { name, description, inputSchema } = toHostTool(tool)
   return createTool({
@@ -156,7 +162,7 @@ function wrapTool(
         { signal: context.abortSignal, isApproved: true },
       )
       const { text, images, events } = result
-      await addToThread(context, { callId, events })
+      await addToThread(context, new Map([...known, [callId, events]]))
       return { text, images, foldout: { callId, events } }
     },
     toModelOutput,

@@ -1,3 +1,4 @@
+import { readStepUsage } from '../../../adapters/ai-sdk/usage.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { HostCall, HostReply } from '../core/contract.ts'
 
@@ -96,13 +97,7 @@ export function readChunks(
       if (typeof toolCallId === 'string' && typeof toolName === 'string')
         calls.push({ id: toolCallId, name: toolName, arguments: args })
     }
-    if (type === 'finish') usage = readUsage(payload)
+    if (type === 'finish' && isPlainObject(payload['output'])) usage = readStepUsage(payload['output']['usage'] ?? {})
   }
   return { text, calls, usage }
-}
-
-function readUsage({ output }: Readonly<Record<string, unknown>>): Required<HostReply>['usage'] {
-  const usage = isPlainObject(output) && isPlainObject(output['usage']) ? output['usage'] : {}
-  const { inputTokens, outputTokens, cachedInputTokens } = usage as Record<string, number | undefined>
-  return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, cachedInputTokens: cachedInputTokens ?? 0 }
 }

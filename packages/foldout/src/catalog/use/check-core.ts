@@ -1,0 +1,45 @@
+import { computeInterval, type MeanInterval } from '../../core/price/interval.ts'
+import { learnCore, priceCore, type LearnCoreOptions } from './learn-core.ts'
+import type { CatalogRecording, RecordedClient } from './recording.ts'
+
+/**
+ * What learned cores save clients that they were not learned from, in tokens for each client.
+ *
+ * @example
+ * ```ts
+ * const format = ({ mean, low, high }: CheckedCore): string => `${mean} tokens a client, between ${low} and ${high}`
+ * ```
+ */
+export interface CheckedCore extends MeanInterval {
+  readonly clients: number
+  /** Whether a core certainly saves: the interval is above zero. */
+  readonly isCertain: boolean
+}
+
+/**
+ * Checks what {@link learnCore} learns on clients that it was not learned from: each half of the clients is billed with
+ * the core of the other half.
+ *
+ * @example
+ * ```ts
+ * const recorder = createCatalogRecorder(catalog)
+ * const { mean, isCertain } = checkCore(recorder.recording())
+ * if (isCertain) console.log(`A learned core saves ${mean} tokens a client.`)
+ * ```
+ */
+export function checkCore(recording: CatalogRecording, options: LearnCoreOptions = {}): CheckedCore {
+  const clients = recording.clients.filter(({ uses }) => uses.length > 0)
+  const halves = [0, 1].map((half) => clients.filter((_, at) => at % 2 === half))
+  const saved = halves.flatMap((learned, half) => {
+    // Whether there is enough evidence is decided for all clients.
+    const { core } = learnCore(withClients(recording, learned), { ...options, minClients: 0, minUses: 0 })
+    const others = halves[1 - half] ?? []
+    return others.map((client) => priceCore(withClients(recording, [client]), core, options))
+  })
+  const interval = computeInterval(saved)
+  return { ...interval, clients: clients.length, isCertain: clients.length > 1 && interval.low > 0 }
+}
+
+function withClients(recording: CatalogRecording, clients: readonly RecordedClient[]): CatalogRecording {
+  return { ...recording, clients }
+}
