@@ -400,6 +400,24 @@ describe('anthropic caching', () => {
     expect(new Set(marks)).toEqual(new Set(['"cache_control":{"type":"ephemeral","ttl":"1h"}']))
     expect(marks).toHaveLength(3)
   })
+
+  it.each([0, 1, 2, 3, 4])("marks no more than four parts, of which %i are the caller's", async (own) => {
+    const mark = { cache_control: { type: 'ephemeral' } } as const
+    const searches = Array.from({ length: own }, (_, at) => ({
+      ...({ type: 'web_search_20260318', name: 'web_search', max_uses: at + 1 } as const),
+      ...mark,
+    }))
+    const adapter = await start([{ content: [use('toolu_1')] }, { content: [text('Done.')] }], {
+      serverTools: searches,
+    })
+    await ask(adapter, { tools: [toolNamed('look')] })
+    const { tools = [], system = [], messages } = getRequest(1).body
+    const marked = [...tools, ...system, ...messages.flatMap(({ content }) => content)].filter(
+      (part) => 'cache_control' in part,
+    )
+    expect(marked).toHaveLength(4)
+    expect('cache_control' in (messages.at(-1)?.content.at(-1) ?? {})).toBe(own < 4)
+  })
 })
 
 describe('anthropic tools', () => {

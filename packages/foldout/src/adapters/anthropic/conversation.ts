@@ -52,11 +52,8 @@ export interface WireConversation {
   readonly previous: string | undefined
 }
 
-/**
- * The number of user turns that end at a cache breakpoint. Together with the tools and the system text, that makes
- * four, the maximum.
- */
-const CACHED_TURNS = 2
+/** The API accepts no more cache breakpoints: after the tools, the system text and the last two user turns. */
+const MAX_MARKS = 4
 
 export function toWireConversation(request: ChatRequest, options: WireOptions): WireConversation {
   const { additions, cacheControl } = options
@@ -75,9 +72,16 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
     tools.push(...later.filter(({ name }) => !unnamed.has(name)).map((tool) => ({ ...tool, defer_loading: true })))
   const { turns, prefix, thinking } = createTurns(request, { added, references, start }, options)
   if (cacheControl) {
-    markLast(tools.slice(0, initial), cacheControl)
-    markLast(system, cacheControl)
-    for (const turn of turns.filter(isUserTurn).slice(-CACHED_TURNS)) markTurn(turn, cacheControl)
+    const own = options.serverTools.filter((tool) => 'cache_control' in tool && tool.cache_control).length
+    const [last, ...earlier] = turns.filter(isUserTurn).toReversed()
+    // The most useful first, as many as the caller's own marks leave.
+    const marks = [
+      () => last && markTurn(last, cacheControl),
+      () => markLast(system, cacheControl),
+      () => markLast(tools.slice(0, initial), cacheControl),
+      () => earlier[0] && markTurn(earlier[0], cacheControl),
+    ]
+    for (const mark of marks.slice(0, Math.max(0, MAX_MARKS - own))) mark()
   }
   return {
     params: {
