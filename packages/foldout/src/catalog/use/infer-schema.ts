@@ -57,13 +57,13 @@ class Inference {
     const kind = findKind(value)
     if (kind === undefined || depth > MAX_DEPTH) return acceptAny(shape)
     addKind(shape, kind)
+    if (shape.isAny) return
     if (Array.isArray(value)) {
       for (const item of value) this.add((shape.items ??= createShape()), item, depth + 1)
     } else if (isPlainObject(value)) {
       shape.objects++
       for (const key of Object.keys(value)) this.#addField(shape, key, value[key], depth + 1)
     }
-    if (shape.isAny) acceptAny(shape)
   }
 
   #addField(shape: Shape, key: string, value: unknown, depth: number): void {
@@ -100,7 +100,7 @@ function addKind(shape: Shape, kind: Kind): void {
   const { kinds } = shape
   if (kind === 'number') kinds.delete('integer')
   if (kind !== 'integer' || !kinds.has('number')) kinds.add(kind)
-  if (kinds.size - Number(kinds.has('null')) > MAX_KINDS) shape.isAny = true
+  if (kinds.size - Number(kinds.has('null')) > MAX_KINDS) acceptAny(shape)
 }
 
 function acceptAny(shape: Shape): void {
@@ -119,7 +119,7 @@ function merge(into: Shape, from: Shape): void {
   if (from.isAny) acceptAny(into)
   if (into.isAny) return
   for (const kind of from.kinds) addKind(into, kind)
-  if (into.isAny) return acceptAny(into)
+  if (into.isAny) return
   if (from.items) merge((into.items ??= createShape()), from.items)
   into.objects += from.objects
   if (from.values || into.values) {

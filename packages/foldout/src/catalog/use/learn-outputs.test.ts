@@ -1,8 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkByJsonSchema } from '../../core/schema/schema.ts'
-import { createCatalog, getListing, type CatalogEvent, type LearnedOutput } from '../../entries/catalog.ts'
-import { said, tool } from '../catalog.fixtures.ts'
+import {
+  catalogSection,
+  createCatalog,
+  getListing,
+  hybrid,
+  type CatalogEvent,
+  type LearnedOutput,
+} from '../../entries/catalog.ts'
+import { code, createSandbox } from '../../entries/code.ts'
+import { definePrompt, runAgent } from '../../entries/index.ts'
+import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
+import { callText, said, tool } from '../catalog.fixtures.ts'
 import { formatStub } from '../signatures/stub.ts'
 import { inferSchema } from './infer-schema.ts'
 import { learnOutputs, type RunWithResults } from './learn-outputs.ts'
@@ -58,6 +68,13 @@ describe('R83 an inferred schema', () => {
     const byId = Object.fromEntries(Array.from({ length: 100 }, (_, id) => [`id-${id}`, { name: 'Ada' }]))
     const name = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
     expect(inferSchema([byId])).toEqual({ type: 'object', additionalProperties: name })
+    const mixed = { list: [1, 'a', true], ['x'.repeat(65)]: [2] }
+    const list = { type: 'array', items: {} }
+    expect(inferSchema([mixed])).toEqual({ type: 'object', additionalProperties: list })
+    expect(inferSchema([{ one: 1 }, { one: 'a' }, { one: [] }, byId])).toEqual({
+      type: 'object',
+      additionalProperties: {},
+    })
   })
 
   it('R83 stays small for values that are huge, nested deep or different each time', () => {
@@ -144,8 +161,45 @@ describe('R83 a catalog with learned outputs', () => {
     expect(await listen('{"rooms":[{"id":7,"name":"bath"},{"id":"seven","name":"bath"}]}')).toEqual(
       unexpected('$.rooms[*].id'),
     )
+    expect(await listen('{"rooms":[{"id":7,"name":"bath"}],"hid\u200Bden":1}')).toEqual([])
     expect(await listen('No rooms.')).toEqual(unexpected('$'))
     expect(await listen('['.repeat(100_000) + ']'.repeat(100_000))).toEqual(unexpected('$'))
     expect(await listen('{"__proto__":{"rooms":[]}}')).toHaveLength(1)
+  })
+
+  it('R83 compares keys with characters that a catalog would remove', async () => {
+    const text = '{"hid\\u200Bden":1,"id":2}'
+    const learned = learnOutputs([1, 2, 3].map(() => line('home/rooms', JSON.parse(text))))
+    const catalog = createCatalog([{ ...rooms, call: async () => said(text) }], { outputs: learned })
+    const events: CatalogEvent[] = []
+    catalog.subscribe((event) => events.push(event))
+    await catalog.call('rooms', {})
+    expect(events).toEqual([])
+  })
+
+  it('R83 learns from the events of runs what programs then read', async () => {
+    const counted = { ...rooms, call: async () => said('{"rooms":["hall","bath"]}') }
+    const [first, second] = ['home', 'barn'].map((source) => ({ ...counted, source }))
+    const toolbox = catalogSection(createCatalog([first!, second!]), { expose: hybrid({ core: ['barn/rooms'] }) })
+    const lines: RunWithResults[] = []
+    const use = (name: string) => calls('use_tool', { name, arguments: {} })
+    const steps = [1, 2, 3].flatMap(() => [use('home_rooms'), calls('barn_rooms', {})])
+    await runAgent(definePrompt({ ns: 'test', key: 'learned', sections: [toolbox] }).bind(), {
+      adapter: scriptedAdapter([...steps, says('Done.')]),
+      onEvent: (event) => lines.push(JSON.parse(JSON.stringify({ event })) as RunWithResults),
+    })
+    const learned = learnOutputs(lines)
+    expect(Object.keys(learned)).toEqual(['home/rooms', 'barn/rooms'])
+    const sandbox = createSandbox()
+    try {
+      const catalog = createCatalog([first!, second!], { outputs: learned })
+      const exposed = code({ sandbox }).expose(catalog, { id: 'c', takesListChanges: true })
+      const stub = await callText(exposed, 'look_up_tools', { paths: ['servers/home/rooms.d.ts'] })
+      expect(stub).toContain('As seen in 3 results.')
+      expect(stub).toMatch(/rooms: (string\[\]|Array<string>)/)
+      expect(await callText(exposed, 'run_code', { code: 'return (await home.rooms({})).rooms[1]' })).toContain('bath')
+    } finally {
+      sandbox.close()
+    }
   })
 })
