@@ -7,8 +7,10 @@ const MAX_DEPTH = 12
 /** An object with more keys than this, or with longer ones, is a map: its keys are data. */
 const MAX_FIELDS = 64
 const MAX_KEY = 64
-/** How many fields a schema has. In objects with further ones, any field may have any value. */
+/** How many fields a schema has. Levels with more are not described. */
 const MAX_PLACES = 300
+/** How many fields are kept while values are read. Objects with further ones are maps. */
+const MAX_KEPT = 10_000
 /** What has more kinds than this, besides null, can be anything. */
 const MAX_KINDS = 2
 
@@ -46,11 +48,11 @@ export function inferSchema(values: Iterable<unknown>): JsonSchema {
   const root = createShape()
   const inference = new Inference()
   for (const value of values) inference.add(root, value, 0)
-  return toSchema(root)
+  return toSchema(root, countLevels(root))
 }
 
 class Inference {
-  #left = MAX_PLACES
+  #left = MAX_KEPT
 
   add(shape: Shape, value: unknown, depth: number): void {
     if (shape.isAny) return
@@ -136,17 +138,35 @@ function merge(into: Shape, from: Shape): void {
   if (into.fields.size > MAX_FIELDS) into.values = createValues(into)
 }
 
-function toSchema({ kinds, isAny, items, objects, fields, values }: Shape): JsonSchema {
+/** Counts how many levels of a shape can be described, because the outer ones matter most. */
+function countLevels(root: Shape): number {
+  let fields = 0
+  let level: readonly Shape[] = [root]
+  for (let levels = 0; ; levels++) {
+    fields += level.reduce((sum, shape) => sum + shape.fields.size, 0)
+    if (fields > MAX_PLACES || level.length === 0) return levels
+    level = level.flatMap(getInner)
+  }
+}
+
+function getInner({ items, fields, values }: Shape): readonly Shape[] {
+  const inner = [items, values, ...Array.from(fields.values(), ({ shape }) => shape)]
+  return inner.filter((shape) => shape !== undefined)
+}
+
+function toSchema({ kinds, isAny, items, objects, fields, values }: Shape, levels: number): JsonSchema {
   if (isAny || kinds.size === 0) return {}
   const types = KINDS.filter((kind) => kinds.has(kind))
+  const type = types.length === 1 ? types[0] : types
+  if (levels === 0) return { type }
   const required = Array.from(fields).flatMap(([key, { seen }]) => (seen === objects ? [key] : []))
   return {
-    type: types.length === 1 ? types[0] : types,
+    type,
     ...(fields.size > 0 && {
-      properties: Object.fromEntries(Array.from(fields, ([key, { shape }]) => [key, toSchema(shape)])),
+      properties: Object.fromEntries(Array.from(fields, ([key, { shape }]) => [key, toSchema(shape, levels - 1)])),
     }),
     ...(required.length > 0 && { required }),
-    ...(values && { additionalProperties: toSchema(values) }),
-    ...(items && { items: toSchema(items) }),
+    ...(values && { additionalProperties: toSchema(values, levels - 1) }),
+    ...(items && { items: toSchema(items, levels - 1) }),
   }
 }

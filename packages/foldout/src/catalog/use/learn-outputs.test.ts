@@ -77,6 +77,20 @@ describe('R83 an inferred schema', () => {
     })
   })
 
+  it('R83 describes the outer levels if there are too many fields', () => {
+    const byId = Object.fromEntries(Array.from({ length: 60 }, (_, id) => [`id-${id}`, { a: 1, b: 2, c: 3, d: [4] }]))
+    const schema = inferSchema([{ byId, list: [{ of: [1] }], last: 'text' }])
+    expect(schema).toMatchObject({
+      properties: {
+        byId: { properties: { 'id-59': { type: 'object' } } },
+        list: { type: 'array', items: { type: 'object' } },
+        last: { type: 'string' },
+      },
+      required: ['byId', 'list', 'last'],
+    })
+    expect(JSON.stringify(schema)).not.toContain('"of"')
+  })
+
   it('R83 stays small for values that are huge, nested deep or different each time', () => {
     const wide = Array.from({ length: 40_000 }, (_, at) => ({ [`key${at}`]: { [`inner${at}`]: 'x'.repeat(80) } }))
     for (const value of [wide, nest(100_000), { list: Array.from({ length: 1_000_000 }, (_, at) => at) }]) {
