@@ -37,9 +37,9 @@ export interface RunWithResults {
  * recordings contain no results.
  *
  * @example
- * const lines = (await readFile('conversation.jsonl', 'utf8')).trim().split('\n')
- * const outputs = learnOutputs(lines.map((line) => JSON.parse(line)))
- * const catalog = createCatalog(tools, { outputs })
+ * const lines: RunWithResults[] = [] // or those that recordRun has written
+ * await runAgent(bound, { adapter, onEvent: (event) => lines.push({ event }) })
+ * const catalog = createCatalog(tools, { outputs: learnOutputs(lines) })
  */
 export function learnOutputs(
   lines: Iterable<RunWithResults>,
