@@ -6,7 +6,7 @@ const TESTS = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']
 /** Tests that start processes, databases or browsers, or install packages. `npm run test:integration` runs them. */
 const INTEGRATION = [
   '**/*.integration.test.ts',
-  'test/{ai-sdk,ai-sdk-7,browser,claude-agent,fleet,langchain,mastra,mcp-clients,mcp-servers,minilm,openai-agents}/**/*.test.ts',
+  'test/{ai-sdk,ai-sdk-7,browser,claude-agent,evals,fleet,langchain,mastra,mcp-clients,mcp-servers,minilm,openai-agents,promptfoo}/**/*.test.ts',
 ]
 const EXCLUDED = ['**/node_modules/**', 'test/consumer/**']
 

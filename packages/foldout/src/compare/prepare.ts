@@ -81,7 +81,7 @@ export async function identifyArm<World>(
 }
 
 interface RunPlace<World> {
-  readonly terms: Terms<World>
+  readonly terms: Pick<Terms<World>, 'arms'>
   readonly name: string
   readonly task: CompareCase
   readonly repeat: number
@@ -90,7 +90,7 @@ interface RunPlace<World> {
 
 /** Makes everything that a run needs. Nothing is sent. */
 export async function prepareRun<World>(
-  options: CompareOptions<World>,
+  options: Pick<CompareOptions<World>, 'adapter' | 'offline' | 'session' | 'world'>,
   { terms, name, task, repeat, signal }: RunPlace<World>,
 ): Promise<PreparedRun<World>> {
   const arm = terms.arms[name]

@@ -7,25 +7,29 @@ import { MAX_ID_CHARACTERS } from './cases/limits.ts'
 import { checkCases, readCases } from './cases/read-cases.ts'
 import type { CompareArm } from './contract/arms.ts'
 import type { CompareCase } from './contract/cases.ts'
-import type { CompareOptions, ComparePrices } from './contract/options.ts'
-import { chooseGraders, type Graders } from './grade/grade-run.ts'
+import type { CompareOptions, ComparePrices, ArmRunOptions } from './contract/options.ts'
+import { checkGraded, chooseGraders, type Graders } from './grade/grade-run.ts'
 import { MAX_LOOKS } from './statistics/looks.ts'
 
+/** What every run needs, checked, with its defaults. */
+interface RunChoices<World> {
+  readonly graders: Graders<World>
+  readonly prices: ComparePrices | null
+  readonly maxUserTurns: number
+  readonly counter: TokenCounter
+}
+
 /** The options of a comparison, checked, with their defaults. */
-export interface Terms<World> {
+export interface Terms<World> extends RunChoices<World> {
   readonly cases: readonly CompareCase[]
   readonly arms: Readonly<Record<string, CompareArm<World>>>
   readonly base: string
-  readonly graders: Graders<World>
   readonly repeat: number
   readonly looks: readonly number[]
   readonly margin: number
-  readonly prices: ComparePrices | null
   readonly perHour: number | null
   readonly seed: number
   readonly parallel: number
-  readonly maxUserTurns: number
-  readonly counter: TokenCounter
 }
 
 const DEFAULT_MARGIN = 0.05
@@ -35,36 +39,42 @@ const MAX_REPEATS = 1_000
 
 /** Reads and checks the options of a comparison, before anything is paid. */
 export async function readTerms<World>(options: CompareOptions<World>): Promise<Terms<World>> {
-  const { repeat = 1, margin = DEFAULT_MARGIN, seed = 1, parallel = DEFAULT_PARALLEL } = options
-  const { looks = [repeat], maxUserTurns = DEFAULT_USER_TURNS } = options
+  const { repeat = 1, margin = DEFAULT_MARGIN, seed = 1, parallel = DEFAULT_PARALLEL, looks = [repeat] } = options
   checkWhole('repeat', repeat, MAX_REPEATS)
   checkWhole('parallel', parallel, MAX_REPEATS)
-  checkWhole('maxUserTurns', maxUserTurns, MAX_REPEATS)
   checkLooks(looks, repeat)
   if (!(margin > 0 && margin < 1)) throw createFault(`margin is ${describeGiven(margin)}. Pass a share, such as 0.05.`)
   for (const [name, value] of Object.entries({ perHour: options.perHour, budget: options.budget, seed }))
     checkNumber(name, value, { code: 'compare-invalid' })
-  checkPrices(options.prices)
   const base = checkArms(options)
   const cases = typeof options.cases === 'string' ? await readCases(options.cases) : checkCases(options.cases)
-  const silent = options.user ? undefined : cases.find(({ user }) => user !== undefined)
-  if (silent)
-    throw createFault(`The case '${shorten(silent.id)}' has a user, but nobody plays users. Pass a function as user.`)
+  const shared = readRunTerms(options, cases)
+  checkGraded(shared.graders, cases)
   return {
+    ...shared,
     cases,
     arms: options.arms,
     base,
-    graders: chooseGraders(options.grade, cases),
     repeat,
     looks,
     margin,
-    prices: options.prices ?? null,
     perHour: options.perHour ?? null,
     seed,
     parallel,
-    maxUserTurns,
-    counter: options.counter ?? estimatedTokens,
   }
+}
+
+/** Checks what every run needs, whether or not it is compared. */
+export function readRunTerms<World>(
+  { grade, user, prices, maxUserTurns = DEFAULT_USER_TURNS, counter = estimatedTokens }: ArmRunOptions<World>,
+  cases: readonly CompareCase[],
+): RunChoices<World> {
+  checkWhole('maxUserTurns', maxUserTurns, MAX_REPEATS)
+  checkPrices(prices)
+  const silent = user ? undefined : cases.find((task) => task.user !== undefined)
+  if (silent)
+    throw createFault(`The case '${shorten(silent.id)}' has a user, but nobody plays users. Pass a function as user.`)
+  return { graders: chooseGraders(grade, cases), prices: prices ?? null, maxUserTurns, counter }
 }
 
 function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): string {
@@ -78,19 +88,23 @@ function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): strin
       throw createFault(
         `An arm cannot be called '${shorten(name)}'. Use a name of 1 to ${MAX_ID_CHARACTERS} characters.`,
       )
-    const arm = arms[name]
-    if (!arm?.prompt)
-      throw createFault(`The arm '${shorten(name)}' has no prompt. Pass a bound prompt, or a function that makes one.`)
-    if (!arm.adapter && !arm.host && !adapter)
-      throw createFault(
-        `The arm '${shorten(name)}' has no model. Pass adapter to the comparison or to the arm, or a host.`,
-      )
+    checkArm(`The arm '${shorten(name)}'`, arms[name], adapter)
   }
   if (base !== undefined && !names.includes(base))
     throw createFault(
       `The base '${shorten(base)}' is not one of the arms: ${names.map((name) => shorten(name)).join(', ')}.`,
     )
   return base ?? first
+}
+
+export function checkArm<World>(
+  who: string,
+  arm: CompareArm<World> | undefined,
+  adapter: ArmRunOptions<World>['adapter'],
+): void {
+  if (!arm?.prompt) throw createFault(`${who} has no prompt. Pass a bound prompt, or a function that makes one.`)
+  if (!arm.adapter && !arm.host && !adapter)
+    throw createFault(`${who} has no model. Pass adapter in the options or in the arm, or a host.`)
 }
 
 function checkLooks(looks: readonly number[], repeat: number): void {

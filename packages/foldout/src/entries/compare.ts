@@ -5,6 +5,7 @@
  */
 
 export { compare } from '../compare/compare.ts'
+export { runArm, type ArmRun } from '../compare/run-arm.ts'
 export { planComparison, type ComparePlan, type PlannedArm, type PlannedDrop } from '../compare/plan.ts'
 export { readComparison } from '../compare/read-comparison.ts'
 export { simulateUser } from '../compare/simulated-user.ts'
@@ -31,6 +32,7 @@ export type {
   GradedCall,
   GradedRun,
   Grader,
+  ArmRunOptions,
 } from '../compare/contract/options.ts'
 export type {
   AgainstBase,

@@ -82,6 +82,33 @@ export interface ComparePrices {
 }
 
 /**
+ * What every run needs, in a comparison or on its own.
+ *
+ * @example
+ * ```ts
+ * const options: ArmRunOptions = { adapter: () => scriptedAdapter([says('Done.')]), grade: { done: graders.includes() } }
+ * ```
+ */
+export interface ArmRunOptions<World = unknown> {
+  /** Creates the model of a run. Arms may have their own. */
+  readonly adapter?: (start: RunStart<World>) => ProviderAdapter | Promise<ProviderAdapter>
+  /** How runs are graded. Default: every ready-made grader for which a case has an expectation. */
+  readonly grade?: Readonly<Record<string, Grader<World>>>
+  /** Without prices, the only money known is what the provider says it costs. */
+  readonly prices?: ComparePrices
+  /** Plays the user of cases that have `user`. */
+  readonly user?: SimulatedUser<World>
+  /** The most things that a user says in one run. Default 30. */
+  readonly maxUserTurns?: number
+  /** Creates what the tools of one run work on, such as a small database. */
+  readonly world?: (task: CompareCase) => World | Promise<World>
+  /** Creates the session of one run, with the slices that its tools use. */
+  readonly session?: () => Session
+  readonly counter?: TokenCounter
+  readonly signal?: AbortSignal
+}
+
+/**
  * The options of `compare`.
  *
  * @example
@@ -94,24 +121,18 @@ export interface ComparePrices {
  * }
  * ```
  */
-export interface CompareOptions<World = unknown> {
+export interface CompareOptions<World = unknown> extends ArmRunOptions<World> {
   /** The cases, or the path of a file with one to a line as JSON. */
   readonly cases: readonly CompareCase[] | string
   readonly arms: Readonly<Record<string, CompareArm<World>>>
   /** The arm that the others are compared with. Default: the first. */
   readonly base?: string
-  /** Creates the model of a run. Arms may have their own. */
-  readonly adapter?: (start: RunStart<World>) => ProviderAdapter | Promise<ProviderAdapter>
-  /** How runs are graded. Default: every ready-made grader for which a case has an expectation. */
-  readonly grade?: Readonly<Record<string, Grader<World>>>
   /** How often each arm runs each case. Default 1. */
   readonly repeat?: number
   /** After how many repeats to look whether it is decided; the last one is `repeat`. At most five. Default: only at the end. */
   readonly looks?: readonly number[]
   /** How much worse an arm may be and still count as not worse, as a share of 1. Default 0.05. */
   readonly margin?: number
-  /** Without prices, there is no money in the report, and `budget` counts only what the provider says it costs. */
-  readonly prices?: ComparePrices
   /** How many conversations an hour begin with the prompt, for the cost at that traffic. */
   readonly perHour?: number
   /**
@@ -130,16 +151,6 @@ export interface CompareOptions<World = unknown> {
   readonly seed?: number
   /** How many runs are under way at the same time. Default 4. */
   readonly parallel?: number
-  /** Plays the user of cases that have `user`. */
-  readonly user?: SimulatedUser<World>
-  /** The most things that a user says in one run. Default 30. */
-  readonly maxUserTurns?: number
-  /** Creates what the tools of one run work on, such as a small database. */
-  readonly world?: (task: CompareCase) => World | Promise<World>
-  /** Creates the session of one run, with the slices that its tools use. */
-  readonly session?: () => Session
-  readonly counter?: TokenCounter
-  readonly signal?: AbortSignal
   /** Called after each run. */
   readonly onProgress?: (progress: CompareProgress) => void
 }

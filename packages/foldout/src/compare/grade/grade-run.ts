@@ -7,7 +7,7 @@ import { graders as ready, type ReadyGrader } from './graders.ts'
 
 export type Graders<World> = Readonly<Record<string, Grader<World>>>
 
-/** The graders of a comparison: those that were passed, or every ready-made one for which a case has an expectation. */
+/** The graders of runs: those that were passed, or every ready-made one for which a case has an expectation. */
 export function chooseGraders<World>(given: Graders<World> | undefined, cases: readonly CompareCase[]): Graders<World> {
   const all = { calls: ready.calls(), includes: ready.includes(), matches: ready.matches(), output: ready.output() }
   const usual = Object.entries(all).filter(([, { expects }]) => cases.some((task) => task[expects] !== undefined))
@@ -17,12 +17,17 @@ export function chooseGraders<World>(given: Graders<World> | undefined, cases: r
       throw createFault(
         `The case '${shorten(task.id)}' has a state, but nothing reads it. Pass graders.state(read) as a grade.`,
       )
-    if (listGraders(chosen, task).length === 0)
-      throw createFault(
-        `Nothing grades the case '${shorten(task.id)}'. Give it calls, includes, matches or output, or pass a function as a grade.`,
-      )
   }
   return chosen
+}
+
+/** A comparison needs a grade for every case. */
+export function checkGraded<World>(graders: Graders<World>, cases: readonly CompareCase[]): void {
+  const ungraded = cases.find((task) => listGraders(graders, task).length === 0)
+  if (ungraded)
+    throw createFault(
+      `Nothing grades the case '${shorten(ungraded.id)}'. Give it calls, includes, matches or output, or pass a function as a grade.`,
+    )
 }
 
 /** The graders of one case, by name. A ready-made one leaves cases without its expectation to the others. */

@@ -19,7 +19,7 @@ export function findNeeds(header: SavedHeader, runs: KnownRuns): Needs {
 
 /** The needed sections that a run could not read at its beginning, and those of them that it never could. */
 export function findMissed(
-  run: SavedRun,
+  run: Pick<SavedRun, 'folded' | 'readable'>,
   needs: readonly string[],
 ): { needed: readonly string[]; missed: readonly string[] } {
   if (run.folded.length === 0) return NOTHING_FOLDED

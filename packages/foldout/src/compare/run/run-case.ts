@@ -4,6 +4,7 @@ import { getErrorMessage, getErrorType } from '../../core/errors.ts'
 import { shorten } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { SimulatedUser } from '../contract/arms.ts'
+import type { GradedRun } from '../contract/options.ts'
 import type { SavedRun } from '../contract/saved.ts'
 import { getDigest, getOptionsDigest } from '../file/digests.ts'
 import type { TimedEvent } from '../file/saved-lines.ts'
@@ -22,9 +23,11 @@ export interface RunTerms<World> {
 }
 
 /** What a run was is known by its place in the comparison; this is how it went. */
-export interface FinishedRun {
+export interface FinishedRun<World> {
   readonly result: Omit<SavedRun, 'type' | 'run' | 'arm' | 'armDigest' | 'case' | 'caseDigest' | 'repeat'>
   readonly events: readonly TimedEvent[]
+  /** What it said and did; undefined if it could not begin. */
+  readonly graded: GradedRun<World> | undefined
 }
 
 const MAX_ERROR = 500
@@ -42,7 +45,7 @@ export async function runCase<World>(
   prepare: () => Promise<PreparedRun<World>>,
   { graders, isSaved, ...terms }: RunTerms<World>,
   signal: AbortSignal,
-): Promise<FinishedRun> {
+): Promise<FinishedRun<World>> {
   const events: TimedEvent[] = []
   const meter = createMeter(terms.counter)
   const onEvent = (event: AgentEvent): void => {
@@ -70,6 +73,7 @@ export async function runCase<World>(
   const model = conversation?.model ?? ''
   return {
     events,
+    graded: conversation?.getGraded(),
     result: {
       status,
       error,
