@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { anySchema } from './schemas.fixtures.ts'
+import { inferSchema } from '../use/infer-schema.ts'
 import { formatStub, type Stub, type StubbedTool } from './stub.ts'
 
 const root = join(import.meta.dirname, '../../../../..')
@@ -208,5 +209,18 @@ describe('R44 a typed stub of a tool', () => {
       .filter(({ inputSchema }) => inputSchema !== undefined)
     expect(tools.length).toBeGreaterThan(200)
     expect(compiled(tools.map((given) => formatStub({ ...given, source: 'corpus' })))).toBe('')
+  })
+
+  it('R83 describes every result that its schema was learned from', () => {
+    const results = fc.array(fc.jsonValue({ maxDepth: 4 }), { minLength: 1, maxLength: 4 })
+    const stubs = fc.sample(results, { numRuns: 300, seed: 5 }).map((seen): Stub => {
+      const learnedOutput = { schema: inferSchema(seen), results: seen.length, confidence: 1 }
+      const stub = formatStub(tool({ learnedOutput }))
+      // The text of JSON is also that of a type.
+      const checks = seen.map((value, at) => `type Fits${at} = Fits<${JSON.stringify(value)}>`)
+      const fits = 'type Fits<Value extends Awaited<ReturnType<typeof f>>> = Value'
+      return { ...stub, text: [stub.text, fits, ...checks].join('\n') }
+    })
+    expect(compiled(stubs)).toBe('')
   })
 })
