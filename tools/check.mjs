@@ -16,7 +16,7 @@ const CHECKS = {
 }
 if (process.argv.includes('--all'))
   CHECKS.unused = ['knip', '--no-progress', '--cache', '--cache-location', join(cache, 'knip')]
-const HINTS = { format: 'Some files are not formatted. Run: npm run format' }
+const HINTS = { format: 'Some files are not formatted. Run: npm run more -- format' }
 
 const began = performance.now()
 const results = await Promise.all(Object.entries(CHECKS).map(([name, command]) => run(name, command)))

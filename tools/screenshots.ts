@@ -1,4 +1,4 @@
-// Makes the pictures of the inspector in docs/: `npm run screenshots`. They show the examples, in a real browser.
+// Makes the pictures of the inspector in docs/: `npm run more -- screenshots`. They show the examples, in a real browser.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Prints the slowest test files of the last run: `npm run -s test:slow`.
+// Prints the slowest test files of the last run: `npm run -s more -- slow`.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './packages.mjs'

@@ -1,5 +1,5 @@
 /**
- * Runs the `foldout` command with the Node.js of Windows in Wine: `npm run -s wine -- doctor --config servers.json`. Needs `wine` (Debian: `wine64`
+ * Runs the `foldout` command with the Node.js of Windows in Wine: `npm run -s more -- wine doctor --config servers.json`. Needs `wine` (Debian: `wine64`
  * and `wine`). The packages are installed in `C:\foldout`, and `C:\foldout\node.exe` is on the PATH. A path of this machine begins with `Z:`.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

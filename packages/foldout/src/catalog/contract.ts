@@ -1,6 +1,7 @@
 import type { ApprovalNeed } from '../tools/tool.ts'
 import type { ApprovalOptions } from './approval.ts'
 import type { CatalogEvent } from './events.ts'
+import type { LearnedOutput } from './learned-output.ts'
 import type {
   Explanation,
   SearchIndexOptions,
@@ -29,6 +30,11 @@ export interface CatalogOptions extends SearchIndexOptions, ApprovalOptions {
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
   /** What each source is for, in a few words that the model reads. */
   readonly sources?: Readonly<Record<string, string>>
+  /**
+   * What `learnOutputs` has learned about tools without an output schema, by qualified name. Models that write programs
+   * read it; MCP clients do not. A result that does not fit is reported with `output/unexpected`, and passed on unchanged.
+   */
+  readonly outputs?: Readonly<Record<string, LearnedOutput>>
   /**
    * When the search index is created: `ahead`, in pauses of the program, so the first search is quick; or by the first
    * `search`, which saves about 25 MB in a program that rarely searches. Default `ahead`.

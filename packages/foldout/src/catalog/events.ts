@@ -57,6 +57,14 @@ export type CatalogEvent =
       /** The request of the client, as in the context of the call. */
       readonly request?: number | undefined
     }
+  /** A result does not fit what was learned about the tool's results. It was passed on unchanged. */
+  | {
+      readonly type: 'output/unexpected'
+      /** The qualified name. */
+      readonly name: string
+      /** Where it differs, such as `$.rooms[*].id`. */
+      readonly path: string
+    }
   /**
    * A problem with searching that a person should know about: a tool cannot be indexed, the word vectors cannot be
    * loaded, or an encoder or a cache of vectors failed. Searches continue.

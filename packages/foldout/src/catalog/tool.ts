@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../core/schema/schema.ts'
 import type { CallResult } from '../tools/call-result.ts'
 import type { AnyTool, ToolAnnotations, ToolContext } from '../tools/tool.ts'
+import type { LearnedOutput } from './learned-output.ts'
 import type { Searchable } from './search/contract.ts'
 
 export type { CallResult, ToolContent } from '../tools/call-result.ts'
@@ -244,6 +245,8 @@ export interface CatalogEntry extends Searchable {
   readonly shortDescription: string
   readonly core: boolean
   readonly outputSchema: JsonSchema | undefined
+  /** What was learned about its results, if it declares no output schema. */
+  readonly learnedOutput?: LearnedOutput | undefined
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
   readonly execution: ToolExecution | undefined

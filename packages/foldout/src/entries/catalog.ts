@@ -51,6 +51,8 @@ export {
   type RecordedSearch,
   type RecordedUse,
 } from '../catalog/use/recording.ts'
+export type { LearnedOutput } from '../catalog/learned-output.ts'
+export { learnOutputs, type LearnOutputsOptions, type RunWithResults } from '../catalog/use/learn-outputs.ts'
 export { metaTool } from '../catalog/exposures/meta-tool.ts'
 export { native } from '../catalog/exposures/native.ts'
 export { twoPhase } from '../catalog/exposures/two-phase.ts'

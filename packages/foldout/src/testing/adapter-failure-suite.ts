@@ -88,7 +88,9 @@ export function failureCases<Request>(
       expect(await run()).toMatchObject({ text: LONG_TEXT })
       expect(performance.now() - started).toBeGreaterThan(990)
       const reason = expect.stringContaining(hasForeignRetries ? '429' : 'Slow down.')
-      expect(retries(events)).toEqual([{ type: 'request/retried', attempt: 1, delayMs: 1000, reason }])
+      // An agent with retries of its own may wait a little longer than it is told.
+      const delayMs: unknown = hasForeignRetries ? expect.any(Number) : 1000
+      expect(retries(events)).toEqual([{ type: 'request/retried', attempt: 1, delayMs, reason }])
       expect(peer.requests()).toHaveLength(2)
     },
   )

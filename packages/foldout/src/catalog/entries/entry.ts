@@ -1,9 +1,10 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
+import type { LearnedOutput } from '../learned-output.ts'
 import type { CatalogEntry, ToolAnnotations, ToolExecution } from '../tool.ts'
 import type { ToolFields } from './read-fields.ts'
-import type { ReadSchema } from './schemas.ts'
+import type { ReadOutputSchema, ReadSchema } from './schemas.ts'
 
 /** A definition as it was read, without the name that models see. */
 export class Definition {
@@ -12,7 +13,7 @@ export class Definition {
   readonly source: string | undefined
   readonly fields: ToolFields
   readonly input: ReadSchema & { readonly shown: JsonSchema }
-  readonly output: Pick<ReadSchema, 'shown' | 'faults'>
+  readonly output: ReadOutputSchema
   readonly #faults: readonly string[]
   // Most tools of a large catalog are never shown, so expensive fields are computed when they are first read.
   #short: string | undefined
@@ -66,6 +67,7 @@ export class Entry implements CatalogEntry {
   declare readonly shortDescription: string
   declare readonly inputSchema: JsonSchema
   declare readonly outputSchema: JsonSchema | undefined
+  declare readonly learnedOutput: LearnedOutput | undefined
   declare readonly problem: string | undefined
   readonly #definition: Definition
 
@@ -92,6 +94,7 @@ export class Entry implements CatalogEntry {
     Object.defineProperty(this, 'shortDescription', Entry.#shortDescription)
     Object.defineProperty(this, 'inputSchema', Entry.#inputSchema)
     Object.defineProperty(this, 'outputSchema', Entry.#outputSchema)
+    Object.defineProperty(this, 'learnedOutput', Entry.#learnedOutput)
     Object.defineProperty(this, 'problem', Entry.#problem)
     Object.freeze(this)
   }
@@ -99,6 +102,7 @@ export class Entry implements CatalogEntry {
   static readonly #shortDescription = Entry.#createGetter(({ shortDescription }) => shortDescription)
   static readonly #inputSchema = Entry.#createGetter(({ input }) => input.shown)
   static readonly #outputSchema = Entry.#createGetter(({ output }) => output.shown)
+  static readonly #learnedOutput = Entry.#createGetter(({ output }) => output.learned)
   static readonly #problem = Entry.#createGetter(({ problem }) => problem)
 
   static #createGetter(read: (definition: Definition) => unknown): PropertyDescriptor {

@@ -22,11 +22,12 @@ import {
 import type { ToolResult } from '../../tools/result.ts'
 import type { AnyTool, ApprovalNeed, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
+import type { LearnedOutput } from '../learned-output.ts'
 import { getQualifiedName } from '../names.ts'
 import type { BrokenTool, CallContext, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
 import { Definition, Entry } from './entry.ts'
 import { readFields, readText } from './read-fields.ts'
-import { readInputSchema, readOutputSchema } from './schemas.ts'
+import { addLearnedOutput, readInputSchema, readOutputSchema } from './schemas.ts'
 
 /** What the catalog adds to a call: the name that models see, the message for wrong arguments, and the approval. */
 export type CallSettings = Pick<CallSteps, 'name' | 'describeFault'> & Pick<ExecuteOptions, 'approve' | 'isCleared'>
@@ -59,6 +60,8 @@ export interface ReadToolOptions {
   readonly source?: string
   /** Finds additional information about a tool. */
   readonly metadata: (declared: string, qualified: string) => ToolMetadata | undefined
+  /** What was learned about the results of tools, by qualified name. */
+  readonly outputs?: Readonly<Record<string, LearnedOutput>> | undefined
   /** Returns the session for tools made with `defineTool` that are called outside a run. */
   readonly session: () => Session
 }
@@ -176,7 +179,12 @@ function readDefinition(
   const qualified = getQualifiedName(source, declared)
   const faults: string[] = []
   const fields = readFields(given, options.metadata(declared, qualified), faults)
-  const schemas = { input: readInputSchema(given['inputSchema']), output: readOutputSchema(given['outputSchema']) }
+  const { outputs = {} } = options
+  const learned = Object.hasOwn(outputs, qualified) ? outputs[qualified] : undefined
+  const schemas = {
+    input: readInputSchema(given['inputSchema']),
+    output: addLearnedOutput(readOutputSchema(given['outputSchema']), learned),
+  }
   return new Definition({ declared, qualified, source }, fields, schemas, faults)
 }
 

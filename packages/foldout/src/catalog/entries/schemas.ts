@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { schemaFault, findUncheckedPatterns } from '../../core/schema/fault.ts'
+import type { LearnedOutput } from '../learned-output.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
 const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' })
@@ -77,7 +78,10 @@ function checkInputSchema({
   return { isCheckable: true, faults }
 }
 
-type ReadOutputSchema = Pick<ReadSchema, 'shown' | 'faults'>
+export interface ReadOutputSchema extends Pick<ReadSchema, 'shown' | 'faults'> {
+  /** What was learned about the results of a tool that declares no schema that can be used. */
+  readonly learned?: LearnedOutput | undefined
+}
 
 /** Reads a tool's output schema. One that cannot be used is left out: clients that check results with it would fail. */
 export function readOutputSchema(given: unknown): ReadOutputSchema {
@@ -92,6 +96,26 @@ export function readOutputSchema(given: unknown): ReadOutputSchema {
     },
     get faults() {
       return check().faults
+    },
+  }
+}
+
+/** Adds what was learned about a tool's results to the schema that it declares. */
+export function addLearnedOutput(declared: ReadOutputSchema, given: LearnedOutput | undefined): ReadOutputSchema {
+  if (!given) return declared
+  const { results, confidence } = given
+  const read = readOutputSchema(given.schema)
+  let learned: LearnedOutput | undefined
+  return {
+    get shown() {
+      return declared.shown
+    },
+    get faults() {
+      return declared.faults
+    },
+    get learned() {
+      if (declared.shown !== undefined || read.shown === undefined) return undefined
+      return (learned ??= Object.freeze({ schema: read.shown, results, confidence }))
     },
   }
 }

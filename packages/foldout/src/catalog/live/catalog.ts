@@ -10,6 +10,7 @@ import { isBroken, readTool, type ReadToolOptions } from '../entries/read-tool.t
 import type { Catalog, CatalogOptions, CatalogSource } from '../contract.ts'
 import type { CatalogEvent } from '../events.ts'
 import { EntryTable } from './entry-table.ts'
+import { findUnexpected } from '../learned-output.ts'
 import { MAX_BROKEN, MAX_TOOLS } from '../limits.ts'
 import { isMetaToolName } from '../names.ts'
 import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from '../search/contract.ts'
@@ -60,6 +61,7 @@ class LiveCatalog implements Catalog {
     )
     this.#reading = {
       metadata: (declared, qualified) => this.#metadata(declared, qualified),
+      outputs: options.outputs,
       session: () => (this.#session ??= createSession()),
     }
     this.#take(tools)
@@ -139,7 +141,11 @@ class LiveCatalog implements Catalog {
       ...getApprovalSettings(this.#options, { entry: found, arguments: read.args }, context),
     })
     if (!result.ok) signal?.throwIfAborted()
-    return toCallResult(result, { isStructured })
+    const answer = toCallResult(result, { isStructured })
+    // Only if somebody listens, because reading a large result takes time.
+    const path = result.ok && this.#listeners.size > 0 ? findUnexpected(found, answer) : undefined
+    if (path !== undefined) this.report({ type: 'output/unexpected', name: found.qualified, path })
+    return answer
   }
 
   async findApprovalNeed(name: string, args: unknown, context: CallContext = {}): Promise<ApprovalNeed> {

@@ -6,7 +6,10 @@ import { alternativesAt, fieldsAt, kindsAt, getSchemaView } from './schema/schem
 import { rulesAt } from './rules.ts'
 import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'
 
-export type StubbedTool = Pick<CatalogEntry, 'name' | 'source' | 'description' | 'inputSchema' | 'outputSchema'>
+export type StubbedTool = Pick<
+  CatalogEntry,
+  'name' | 'source' | 'description' | 'inputSchema' | 'outputSchema' | 'learnedOutput'
+>
 
 export interface StubOptions {
   /** The name of the function. Default: the tool's name as an identifier. */
@@ -38,19 +41,25 @@ export function formatStub(tool: StubbedTool, options: StubOptions = {}): Stub {
   const taken = new Set([identifier])
   const input = typeWriting(tool.inputSchema, taken)
   const parameter = parameterText(tool, typeScriptType(input, tool.inputSchema ?? {}, '', true))
-  const output = typeWriting(tool.outputSchema, taken)
-  const result = tool.outputSchema === undefined ? untyped : typeScriptType(output, tool.outputSchema, '', true)
+  const returned = tool.outputSchema ?? tool.learnedOutput?.schema
+  const output = typeWriting(returned, taken)
+  const result = returned === undefined ? untyped : typeScriptType(output, returned, '', true)
   const declarations = [...typeDeclarations(input), ...typeDeclarations(output)]
   const text = [
     ...declarations,
     docBlock([
       getDescription(tool),
       ...rulesAt(getSchemaView(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
-      ...(tool.outputSchema === undefined ? [`@returns ${note}`] : []),
+      ...(tool.outputSchema === undefined ? [`@returns ${describeLearned(tool) ?? note}`] : []),
     ]),
     `export declare function ${identifier}(${parameter}): Promise<${result}>`,
   ]
   return { path: `servers/${server}/${identifier}.d.ts`, identifier, text: `${text.join('\n')}\n` }
+}
+
+function describeLearned({ learnedOutput }: StubbedTool): string | undefined {
+  if (learnedOutput) return `As seen in ${learnedOutput.results} results. The tool does not promise it.`
+  return undefined
 }
 
 const MAX_DESCRIPTION = 2_000

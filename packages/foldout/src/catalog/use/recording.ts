@@ -151,7 +151,7 @@ export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOp
   }
 
   const onEvent = (event: CatalogEvent): void => {
-    if (event.type === 'catalog/changed' || event.type === 'exposure/chosen' || event.type === 'search/problem') return
+    if (!('client' in event) || event.type === 'exposure/chosen') return
     const draft = createDraft(event.client)
     const at = getCalls(draft)
     switch (event.type) {

@@ -144,12 +144,8 @@ describe('R76 skills', () => {
       const { skills: listed } = await skills.list()
       expect(listed.map(({ uri }) => uri)).toEqual(['skill://notes/SKILL.md', 'skill://pdf/SKILL.md'])
       for (const entry of listed) expect(await skills.read(entry)).toMatchObject({ verified: true })
-      const [, pdf] = listed
-      if (pdf)
-        expect(await skills.read(pdf, 'references/FORMS.md')).toMatchObject({
-          text: 'Forms have fields.\n',
-          verified: true,
-        })
+      const forms = await Promise.all(listed.slice(1).map((pdf) => skills.read(pdf, 'references/FORMS.md')))
+      expect(forms).toMatchObject([{ text: 'Forms have fields.\n', verified: true }])
       const { resources } = await skills.readDirectory('skill://pdf')
       expect(resources.map(({ uri }) => uri)).toContain('skill://pdf/references')
     },

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../../core/json/json.ts'
+import { getTextValue } from '../../learned-output.ts'
 import type { CallResult, CatalogEntry, ToolContent } from '../../tool.ts'
 
 /**
@@ -33,11 +34,10 @@ export function createAttachments(): Attachments {
   }
 
   return {
-    toValue({ outputSchema }, { content, structuredContent }) {
-      const isText = content.every(({ type, text }) => type === 'text' && typeof text === 'string')
-      if (structuredContent !== undefined && (isText || outputSchema !== undefined)) return structuredContent
-      if (isText) return parseJsonOrText(getText(content))
-      return content.map(withoutBytes)
+    toValue({ outputSchema }, result) {
+      const { content, structuredContent } = result
+      if (structuredContent !== undefined && outputSchema !== undefined) return structuredContent
+      return getTextValue(result) ?? content.map(withoutBytes)
     },
     restore: (args) => {
       if (parts.length === 0) return args
@@ -47,17 +47,5 @@ export function createAttachments(): Attachments {
       const named = new Set(Array.from(text.matchAll(/attachment:(\d+)/g), ([, number]) => parts[Number(number) - 1]))
       return [...named].flatMap((found) => (found ? [found.part] : []))
     },
-  }
-}
-
-export function getText(content: readonly ToolContent[]): string {
-  return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
-}
-
-function parseJsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { getText, overHttp, type ClientKind } from '../clients.fixtures.ts'
 
 const CLIENTS = 200
-/** `npm run test:whole` has both kinds of clients make as many calls. */
+/** `npm run more -- whole` has both kinds of clients make as many calls. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const CALLS: Partial<Record<ClientKind, number>> = {
   'v1 client': env.MODE === 'whole' ? 32 : 4,

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest'
 import { NO_STEPS, digested, randomFrom, reportOn, type Report } from './kill.fixtures.ts'
 import { removeFolder } from '../../../../../../test/remove-folder.ts'
 
-/** `npm run test:whole` kills more processes. */
+/** `npm run more -- whole` kills more processes. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const ROUNDS = env.MODE === 'whole' ? 40 : 12
 const fixture = join(import.meta.dirname, 'kill.fixtures.ts')

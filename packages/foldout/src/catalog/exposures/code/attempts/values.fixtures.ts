@@ -53,7 +53,7 @@ const USES: readonly (readonly [name: string, use: (value: string) => string])[]
   ['forgets a promise rejected with', (value) => `Promise.reject(${value}); home.echo(${value}).catch(() => 1)`],
 ]
 
-/** `npm run test:whole` uses every value in every way; otherwise each value is used in a third of the ways. */
+/** `npm run more -- whole` uses every value in every way; otherwise each value is used in a third of the ways. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const EVERY = env.MODE === 'whole' ? 1 : 3
 
