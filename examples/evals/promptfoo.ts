@@ -4,7 +4,7 @@ import { runArm, type CompareArm, type CompareCase, type ArmRunOptions } from 'f
 /** A case as a test. Its grades are among the test's assertions, which may have others. */
 export const toTest = (task: CompareCase) => ({
   description: task.id,
-  vars: { input: task.input },
+  vars: { input: task.input ?? '' },
   metadata: { task },
   assert: [{ type: 'javascript' as const, value: 'context.providerResponse.metadata.score', threshold: 1 }],
 })

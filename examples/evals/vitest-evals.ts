@@ -1,6 +1,10 @@
 // vitest-evals: `describeEval('The desk', { harness: createHarness(runsArm('folded', arm)), judges: [...] }, ...)`.
 import { runArm, type CompareArm, type CompareCase, type ArmRunOptions } from 'foldout/compare'
 
+/** Arguments are JSON: their values fit any type of JSON. */
+type JsonObject = Record<string, never>
+const FAILED = { error: { message: 'It failed.' } }
+
 /** What `createHarness` needs to run an arm on a case. Judges find its openings and grades among the artifacts. */
 export const runsArm = (name: string, arm: CompareArm, options: ArmRunOptions = {}) => ({
   name,
@@ -11,17 +15,17 @@ export const runsArm = (name: string, arm: CompareArm, options: ArmRunOptions = 
     return {
       output: text,
       events: [
-        { type: 'message', role: 'user', content: task.input ?? '' },
+        { type: 'message' as const, role: 'user' as const, content: task.input ?? '' },
         ...calls.flatMap(({ name: tool, arguments: args, ok }, i) => [
-          { type: 'tool_call', id: `call-${i}`, name: tool, arguments: args },
           {
-            type: 'tool_result',
-            toolCallId: `call-${i}`,
+            type: 'tool_call' as const,
+            id: `call-${i}`,
             name: tool,
-            ...(!ok && { error: { message: 'It failed.' } }),
+            arguments: args as JsonObject,
           },
+          { type: 'tool_result' as const, toolCallId: `call-${i}`, name: tool, ...(!ok && FAILED) },
         ]),
-        { type: 'message', role: 'assistant', content: text },
+        { type: 'message' as const, role: 'assistant' as const, content: text },
       ],
       usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: calls.length },
       artifacts: { openings: { opened, ahead, missed }, grades, costUsd },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installPackages } from '../../tools/install-packages.ts'
+import { compile } from '../docs/snippets.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
 
 const folder = import.meta.dirname
@@ -53,6 +54,10 @@ interface EvaliteResults {
 }
 
 describe('bridges to other evaluations', () => {
+  it('R80 have the types that vitest-evals and evalite expect', () => {
+    expect(compile('test/evals/types')).toBe('')
+  })
+
   it('R80 vitest-evals runs arms, judges them by their grades, and reports openings and usage', () => {
     const cli = join(folder, 'node_modules/vitest/vitest.mjs')
     const { testResults } = run('vitest-evals', (output) => [

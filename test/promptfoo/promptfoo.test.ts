@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { installPackages } from '../../tools/install-packages.ts'
+import { compile } from '../docs/snippets.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
 
 // Without its optional packages (see .npmrc), promptfoo is a quarter of a gigabyte instead of two.
@@ -19,6 +20,10 @@ interface Result {
     readonly metadata: object
   }
 }
+
+it('R80 the bridge has the types that promptfoo expects', () => {
+  expect(compile('test/promptfoo/types')).toBe('')
+})
 
 it('R80 promptfoo runs arms as providers, asserts their grades, and has their openings, usage and cost', () => {
   const folder = createTemporaryFolder('foldout-promptfoo-')
