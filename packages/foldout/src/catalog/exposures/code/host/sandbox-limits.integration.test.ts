@@ -25,6 +25,25 @@ const hanging = (): { readonly functions: Map<string, SandboxFunction>; readonly
   return { functions: new Map([['hang', hang]]), signals }
 }
 
+/** Calls that wait until this many of them run, and the most that ever ran. */
+function createMeeting(count: number): { readonly work: SandboxFunction; getMost(): number } {
+  let now = 0
+  let most = 0
+  let meet = (): void => undefined
+  const met = new Promise<void>((resolve) => (meet = resolve))
+  return {
+    async work() {
+      most = Math.max(most, ++now)
+      if (now === count) meet()
+      await met
+      // Others that may not run would have begun by now.
+      await takeTurns()
+      now--
+    },
+    getMost: () => most,
+  }
+}
+
 describe('R44 limits of a program', () => {
   it('R44 time, including waiting for calls', async () => {
     const { functions, signals } = hanging()
@@ -140,20 +159,14 @@ describe('R44 limits of a program', () => {
   })
 
   it('R44 number of concurrent calls', async () => {
-    let now = 0
-    let most = 0
-    const work: SandboxFunction = async () => {
-      most = Math.max(most, ++now)
-      await takeTurns()
-      now--
-    }
+    const { work, getMost } = createMeeting(3)
     const ran = await sandboxWith({ concurrentCalls: 3 }).run(
       'await Promise.all(Array.from({ length: 10 }, () => work()))',
       { functions: new Map([['work', work]]) },
     )
     expect(ran.ok).toBe(true)
     expect(ran.calls).toHaveLength(10)
-    expect(most).toBe(3)
+    expect(getMost()).toBe(3)
   })
 })
 
@@ -252,20 +265,14 @@ describe('R44 stopping a program', () => {
 
 describe('R44 the threads of a sandbox', () => {
   it('R44 are limited in number, and other programs wait', async () => {
-    let now = 0
-    let most = 0
-    const work: SandboxFunction = async () => {
-      most = Math.max(most, ++now)
-      await takeTurns()
-      now--
-    }
+    const { work, getMost } = createMeeting(2)
     const functions = new Map([['work', work]])
     const sandbox = sandboxWith({}, { concurrentPrograms: 2 })
     // Starts both threads.
     await Promise.all([sandbox.run('1', { functions }), sandbox.run('2', { functions })])
     const runs = await Promise.all(Array.from({ length: 6 }, () => sandbox.run('await work()', { functions })))
     expect(runs.every(({ ok }) => ok)).toBe(true)
-    expect(most).toBe(2)
+    expect(getMost()).toBe(2)
   })
 
   it('R44 end when it is closed, with their programs', async () => {
