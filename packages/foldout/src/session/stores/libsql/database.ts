@@ -103,9 +103,13 @@ function prepareFile(file: string, db: Connection): void {
 
 /** Whether a database is still empty. Throws if it belongs to another program. */
 function isEmpty(file: string, db: Connection): boolean {
-  const applicationId = numberFrom(db, 'PRAGMA application_id')
-  const version = numberFrom(db, 'PRAGMA user_version')
-  if (applicationId === 0 && version === 0 && numberFrom(db, 'SELECT count(*) FROM sqlite_schema') === 0) return true
+  // In one transaction: another process may create the tables between two readings.
+  const read = (): readonly number[] =>
+    ['PRAGMA application_id', 'PRAGMA user_version', 'SELECT count(*) FROM sqlite_schema'].map((sql) =>
+      numberFrom(db, sql),
+    )
+  const [applicationId = 0, version = 0, tables] = db.inTransaction ? read() : inTransaction(db, 'DEFERRED', read)
+  if (applicationId === 0 && version === 0 && tables === 0) return true
   if (applicationId !== APPLICATION_ID) throw corrupt(file, 'it is the database of another program')
   if (version > SCHEMA_VERSION) {
     throw new FoldoutError(
