@@ -22,6 +22,7 @@ const question = 'Dim the lights in the living room to 30 %, and remember that A
 const home = fileURLToPath(new URL('home-server.ts', import.meta.url))
 const memory = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))
 const folder = mkdtempSync(join(tmpdir(), 'foldout-start-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const mcpServers = {
   home: {
     command: process.execPath,
@@ -58,7 +59,7 @@ async function serveStdio(): Promise<void> {
   const gateway = await open('hybrid')
   const { closed } = await gateway.stdio()
   await closed
-  await close(gateway)
+  await gateway.close()
 }
 
 async function serveHttp(): Promise<void> {
@@ -70,13 +71,8 @@ async function serveHttp(): Promise<void> {
     showHowToConnect(isGoingOn ? url : undefined)
     if (isGoingOn) await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   } finally {
-    await close(gateway)
+    await gateway.close()
   }
-}
-
-async function close(gateway: Gateway): Promise<void> {
-  await gateway.close()
-  rmSync(folder, { recursive: true, force: true })
 }
 
 async function open(expose: ExposureName): Promise<Gateway> {
