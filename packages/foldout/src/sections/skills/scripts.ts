@@ -43,7 +43,10 @@ export interface SkillScript {
 export interface RunScript {
   /** Returns what the script has written. What it throws is the model's answer. */
   run(script: SkillScript): Promise<string>
-  /** Whether somebody has approved this very text already. For all others, a person is asked before each call. */
+  /**
+   * Whether somebody has approved this text before. For any other text, a person is asked before each call. If answers
+   * may come after a restart, keep the digests that were approved, and return true for them.
+   */
   isApproved?(script: Omit<SkillScript, 'signal'>): boolean | Promise<boolean>
 }
 
@@ -97,8 +100,9 @@ export function createScriptTool(skills: readonly Skill[], { run, isApproved }: 
       if (!script) return fail(describeMissing(skills, call))
       const digest = asked.get(callId)
       asked.delete(callId)
-      if (digest !== undefined && digest !== script.digest)
-        return fail(`The script ${script.path} has changed since it was approved. Call it again.`)
+      // The person who approved may have seen another text: the file may change, also while the process is started again.
+      if (digest !== script.digest && !(await isApproved?.(script)))
+        return fail(`The script ${script.path} is not what was approved. Call it again.`)
       return ok(cutWithCount(await run({ ...script, signal }), MAX_SCRIPT_OUTPUT) || 'The script wrote nothing.')
     },
   })

@@ -153,10 +153,16 @@ describe('R74 scripts of a skill', () => {
     expect((await now.call(call, { isApproved: true })).text).toBe('print(1) ')
     expect(await now.findApprovalNeed({ ...call, id: 'c2' })).not.toBe(false)
     await filesystem.write('a/scripts/fill.py', 'rm -rf /')
-    expect((await now.call({ ...call, id: 'c2' }, { isApproved: true })).text).toContain(
-      'has changed since it was approved',
-    )
+    const refused = 'The script scripts/fill.py is not what was approved. Call it again.'
+    expect((await now.call({ ...call, id: 'c2' }, { isApproved: true })).text).toBe(refused)
     expect(run).toHaveBeenCalledTimes(1)
+  })
+
+  it('R74 do not run on an approval of another process, which may have shown another text', async () => {
+    const run = vi.fn(async () => 'x')
+    const restarted = createHost(await bind(files, { runScript: { run } }), { visibility: { a: 'full' } }).at([])
+    expect((await restarted.call(call, { isApproved: true })).text).toContain('is not what was approved')
+    expect(run).not.toHaveBeenCalled()
   })
 
   it('R74 need no question if their digest is approved already', async () => {
