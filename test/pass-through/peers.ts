@@ -57,15 +57,25 @@ function createStreamTransport(input: PassThrough, output: PassThrough): Transpo
   return transport
 }
 
+const questions = new WeakMap<Client, number>()
+
+/** How many questions a client has been asked and has answered. */
+export function countQuestions(client: Client): number {
+  return questions.get(client) ?? 0
+}
+
 function answerAll(client: Client): void {
+  const count = (): void => void questions.set(client, countQuestions(client) + 1)
   client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+    count()
     const { content } = params.messages[0] ?? {}
     return { role: 'assistant', content: { type: 'text', text: `To ${JSON.stringify(content)}` }, model: 'test-model' }
   })
-  client.setRequestHandler('elicitation/create', async ({ params }) =>
-    params.mode === 'url'
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    count()
+    return params.mode === 'url'
       ? { action: 'accept' }
-      : { action: 'accept', content: { name: 'Ada', color: 'green', ok: true, username: params.message } },
-  )
+      : { action: 'accept', content: { name: 'Ada', color: 'green', ok: true, username: params.message } }
+  })
   client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///test/root', name: 'Test root' }] }))
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
-import type { Era } from './peers.ts'
+import { countQuestions, type Era } from './peers.ts'
 
 /** A client, and how it reaches tools. */
 export interface Caller {
@@ -75,26 +75,26 @@ export const ROWS: readonly Row[] = [
     return reports
   }),
   see('cancellation', async ({ call }) => {
-    const count = async (): Promise<number> => readState(await call('test_state')).cancelled
-    const before = await count()
+    const getState = async (): Promise<State> => readState(await call('test_state'))
+    const before = await getState()
     const abort = new AbortController()
     const waiting = call('test_wait', { signal: abort.signal }).catch(() => 'cancelled')
-    await delay(100)
+    await until(async () => (await getState()).waits > before.waits)
     abort.abort()
     const outcome = await waiting
-    await until(async () => (await count()) > before)
+    await until(async () => (await getState()).cancelled > before.cancelled)
     return outcome
   }),
   see('logging', async ({ client, era, call }) => {
     if (era === 'legacy') await client.setLoggingLevel('info')
-    const logs = await hear(client, 'notifications/message', 3, () =>
+    const logs = await hear({ client, call }, 'notifications/message', 3, () =>
       call('test_tool_with_logging', era === 'modern' ? { meta: { [LEVEL]: 'info' } } : {}),
     )
     return logs
   }),
   see('no logs below the level that a client wants', async ({ client, era, call }) => {
     if (era === 'legacy') await client.setLoggingLevel('error')
-    return hear(client, 'notifications/message', 0, () =>
+    return hear({ client, call }, 'notifications/message', 0, () =>
       call('test_tool_with_logging', era === 'modern' ? { meta: { [LEVEL]: 'error' } } : {}),
     )
   }),
@@ -122,11 +122,17 @@ export const ROWS: readonly Row[] = [
   see('subscriptions', async ({ client, era, call }) => {
     const uri = 'test://watched-resource'
     const stop = await subscribe(client, era, uri)
-    const updates = await hear(client, UPDATED, 1, () => call('test_touch_resource'))
+    const touch = (): Promise<unknown> => call('test_touch_resource')
+    // Through a gateway, the server may learn of a subscription after the client was answered.
+    const heard = listenFor(client, UPDATED)
+    await until(async () => {
+      await touch()
+      return heard.length > 0
+    })
     await stop()
-    await delay(50)
-    const later = await hear(client, UPDATED, 0, () => call('test_touch_resource'))
-    return { updates, later }
+    await until(async () => readState(await call('test_state')).subscriptions === 0)
+    const later = await hear({ client, call }, UPDATED, 0, touch)
+    return { update: heard[0], later }
   }),
   see('prompts', async ({ client }) => ({
     list: await client.listPrompts(),
@@ -180,7 +186,7 @@ function changing(kind: 'tool' | 'prompt' | 'resource', notFor?: Row['notFor']):
   const toggle = `test_trigger_${kind}_change`
   const watch = async ({ client, era, call }: Caller): Promise<unknown> => {
     const subscription = era === 'modern' ? await client.listen({ [`${kind}sListChanged`]: true }) : undefined
-    const heard = await hear(client, `notifications/${kind}s/list_changed`, 1, () => call(toggle))
+    const heard = await hear({ client, call }, `notifications/${kind}s/list_changed`, 1, () => call(toggle))
     await subscription?.close()
     // Restore the original state for the next row.
     await call(toggle)
@@ -191,10 +197,11 @@ function changing(kind: 'tool' | 'prompt' | 'resource', notFor?: Row['notFor']):
 
 /** A question that comes when no call is running. */
 function asking(kind: string, method: string, params: object): Row {
-  const ask = async ({ call }: Caller): Promise<unknown> => {
+  const ask = async ({ client, call }: Caller): Promise<unknown> => {
+    const before = countQuestions(client)
     await call('test_ask_later', { args: { method, params } })
-    // No other call may run while the server asks.
-    await delay(400)
+    // No other call may run while the server asks. A gateway may know the roots without asking.
+    if (method !== 'roots/list') await until(async () => countQuestions(client) > before)
     let answer: unknown
     await until(async () => {
       const { content } = await call('test_last_answer')
@@ -206,9 +213,16 @@ function asking(kind: string, method: string, params: object): Row {
   return { ...see(`${kind} outside of calls`, ask), within: 'legacy' }
 }
 
-function readState({ content }: CallToolResult): { readonly cancelled: number } {
+/** What has happened at the server. */
+interface State {
+  readonly waits: number
+  readonly cancelled: number
+  readonly subscriptions: number
+}
+
+function readState({ content }: CallToolResult): State {
   const [piece] = content
-  return JSON.parse(piece?.type === 'text' ? piece.text : '') as { readonly cancelled: number }
+  return JSON.parse(piece?.type === 'text' ? piece.text : '') as State
 }
 
 async function subscribe(client: Client, era: Era, uri: string): Promise<() => Promise<unknown>> {
@@ -217,25 +231,29 @@ async function subscribe(client: Client, era: Era, uri: string): Promise<() => P
     return () => client.unsubscribeResource({ uri })
   }
   const subscription = await client.listen({ resourceSubscriptions: [uri] })
-  // Through a gateway, the server learns of it a moment later.
-  await delay(200)
   return () => subscription.close()
 }
 
-/** The notifications of one kind that arrive while work runs, and shortly afterwards. */
+/** The notifications of one kind that arrive while work runs, and before the answer to a later call. */
 async function hear(
-  client: Client,
+  { client, call }: Pick<Caller, 'client' | 'call'>,
   method: string,
   atLeast: number,
   run: () => Promise<unknown>,
 ): Promise<readonly unknown[]> {
+  const heard = listenFor(client, method)
+  await run()
+  await until(async () => heard.length >= atLeast)
+  await call('test_state')
+  return heard
+}
+
+/** The notifications of one kind that have arrived since. */
+function listenFor(client: Client, method: string): readonly unknown[] {
   const heard: unknown[] = []
   client.fallbackNotificationHandler = async (notification) => {
     if (notification.method === method) heard.push(notification.params ?? {})
   }
-  await run()
-  if (atLeast > 0) await until(async () => heard.length >= atLeast)
-  await delay(30)
   return heard
 }
 

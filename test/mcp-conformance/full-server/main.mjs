@@ -24,7 +24,11 @@ const state = {
   codec,
   tools: new Set(),
   prompts: new Set(),
+  /** Calls of `test_wait`, and how many of them were cancelled. */
+  waits: 0,
   cancelled: 0,
+  /** Of legacy clients. */
+  subscriptions: 0,
   resources: new Set(),
   changed(kind) {
     notifyListeners?.(kind)

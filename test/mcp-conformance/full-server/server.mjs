@@ -48,11 +48,12 @@ export function createFullServer(state) {
     return { contents: [contents], _meta: { 'example.com/read': true } }
   })
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (!subscribed.has(uri)) state.subscriptions++
     subscribed.add(uri)
     return {}
   })
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    subscribed.delete(uri)
+    if (subscribed.delete(uri)) state.subscriptions--
     return {}
   })
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(state) }))

@@ -377,13 +377,15 @@ function createEvents(state) {
     test_wait: {
       description: 'Waits until it is cancelled.',
       async call(_, { mcpReq: { signal } }) {
+        state.waits++
         await delay(600_000, undefined, { signal }).catch(() => state.cancelled++)
         return say('Waited.')
       },
     },
     test_state: {
       description: 'Says what has happened here.',
-      call: () => say(JSON.stringify({ cancelled: state.cancelled })),
+      call: () =>
+        say(JSON.stringify({ waits: state.waits, cancelled: state.cancelled, subscriptions: state.subscriptions })),
     },
     test_reconnection: {
       description: 'Ends the stream while it runs.',
