@@ -17,11 +17,12 @@ describe('the source of the packages', () => {
 
 describe('what is measured', () => {
   it('is a fixed sleep if a test waits for a time, and not if it asks again and again', () => {
-    const sleep = (ms: string): string => `sleep(${ms})`
-    const timer = 'setTimeout'
-    expect(countFixedSleepsIn(`  await ${sleep('80')}\n  await ${sleep('1_000')}`)).toBe(2)
-    expect(countFixedSleepsIn(`await new Promise((resolve) => ${timer}(resolve, 20))`)).toBe(1)
-    expect(countFixedSleepsIn(`while (!isDone) await ${sleep('5')}\nawait takeTurns(20)`)).toBe(0)
+    const count = (text: string): number => countFixedSleepsIn('a.test.ts', text)
+    expect(count('await sleep(80)\nconst late = await delay(1_000)')).toBe(2)
+    expect(count('await new Promise((resolve) => setTimeout(resolve, 20))')).toBe(1)
+    expect(count('while (!isDone) {\n  await sleep(5)\n}\nawait takeTurns(20)')).toBe(0)
+    expect(count("await run('await sleep(5)')")).toBe(0)
+    expect(count('vi.useFakeTimers()\nawait sleep(5)')).toBe(0)
   })
 
   const library = [

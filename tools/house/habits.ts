@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Visitor } from 'oxc-parser'
 import { listPages } from '../site/pages.ts'
+import { parseSource } from './sources.ts'
 
 /** What is measured outside the packages' sources. */
 export interface Habits {
@@ -13,9 +15,8 @@ export interface Habits {
   readonly testSeconds: number | undefined
 }
 
-/** A wait of a number of milliseconds. Waiting in a loop, until something is so, is no fixed time. */
-const FIXED_SLEEP =
-  /^(?!.*\b(?:while|for)\b).*await (?:(?:sleep|delay|pause)\(\s*[\d_]+|new Promise(?:<\w+>)?\(\(?(\w+)\)? => (?:void )?setTimeout\(\1, [\d_]+)/gm
+const SLEEP =
+  /^(?:(?:sleep|delay|pause|wait|setTimeout)\(\s*[\d_]+|new Promise(?:<\w+>)?\(\(?\w*\)? => (?:void )?setTimeout\(\w+, [\d_]+)/
 
 export function measureHabits(root: string): Habits {
   return { fixedSleeps: countFixedSleeps(root), words: countWords(root), testSeconds: readTestSeconds(root) }
@@ -26,13 +27,35 @@ function countFixedSleeps(root: string): Habits['fixedSleeps'] {
   return files
     .filter((path) => /\.(?:test|fixtures)\.ts$/.test(path) || /^test\/.*\.ts$/.test(path))
     .filter((path) => existsSync(join(root, path)))
-    .map((path) => ({ path, count: countFixedSleepsIn(readFileSync(join(root, path), 'utf8')) }))
+    .map((path) => ({ path, count: countFixedSleepsIn(path, readFileSync(join(root, path), 'utf8')) }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count)
 }
 
-export function countFixedSleepsIn(text: string): number {
-  return [...text.matchAll(FIXED_SLEEP)].length
+/**
+ * Counts the waits of a number of milliseconds. Waiting in a loop, until something is so, is no fixed time, and with fake timers
+ * nothing waits.
+ */
+export function countFixedSleepsIn(path: string, text: string): number {
+  if (!text.includes('await') || text.includes('useFakeTimers')) return 0
+  let loops = 0
+  let count = 0
+  const enter = (): void => void loops++
+  const leave = (): void => void loops--
+  new Visitor({
+    ForStatement: enter,
+    'ForStatement:exit': leave,
+    ForOfStatement: enter,
+    'ForOfStatement:exit': leave,
+    WhileStatement: enter,
+    'WhileStatement:exit': leave,
+    DoWhileStatement: enter,
+    'DoWhileStatement:exit': leave,
+    AwaitExpression({ argument }) {
+      if (loops === 0 && SLEEP.test(text.slice(argument.start, argument.end))) count++
+    },
+  }).visit(parseSource(path, text).program)
+  return count
 }
 
 function countWords(root: string): number {

@@ -311,9 +311,9 @@ describe('the program', () => {
     return stdout.trim() !== '' && !stdout.trim().startsWith('Z')
   }
   const readPids = async (file: string): Promise<readonly number[]> => {
-    for (let i = 0; i < 200 && !existsSync(file); i++) await wait(50)
-    await wait(50)
-    return readFileSync(file, 'utf8').split(' ').map(Number)
+    const read = (): readonly string[] => (existsSync(file) ? readFileSync(file, 'utf8') : '').split(' ')
+    for (let i = 0; i < 200 && read().length < 2; i++) await wait(50)
+    return read().map(Number)
   }
 
   it.each([

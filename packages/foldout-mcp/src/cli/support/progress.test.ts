@@ -1,11 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createProgress } from './progress.ts'
 
 function open(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
   const written: string[] = []
   return { written, stderr: { ...stream, write: (text: string) => written.push(text) } }
 }
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 describe('R58 progress', () => {
   it('is shown on a terminal only, within its width, and cleared at the end', async () => {
@@ -14,9 +16,9 @@ describe('R58 progress', () => {
     const result = await progress.during(
       () => 'Waiting for a very slow \u001B[31m server',
       async () => {
-        await wait(350)
+        vi.advanceTimersByTime(350)
         progress.stream.write('a line\n')
-        await wait(150)
+        vi.advanceTimersByTime(150)
         return 7
       },
     )
@@ -36,7 +38,7 @@ describe('R58 progress', () => {
     const { written, stderr } = open(stream)
     await createProgress({ stderr, env }, options).during(
       () => 'Waiting',
-      () => wait(250),
+      async () => vi.advanceTimersByTime(250),
     )
     expect(written).toEqual([])
   })
@@ -46,13 +48,13 @@ describe('R58 progress', () => {
     const work = createProgress({ stderr, env: {} }, {}).during(
       () => 'Waiting',
       async () => {
-        await wait(250)
+        vi.advanceTimersByTime(250)
         throw new Error('no')
       },
     )
     await expect(work).rejects.toThrow('no')
     const count = written.length
-    await wait(250)
+    vi.advanceTimersByTime(250)
     expect(written).toHaveLength(count)
   })
 })

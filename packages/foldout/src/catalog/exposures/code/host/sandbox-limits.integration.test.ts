@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxFunction, type SandboxOptions } from '../../../../entries/code.ts'
 import { takeTurns } from '../../../../../../../test/turns.ts'
@@ -65,7 +64,8 @@ describe('R44 limits of a program', () => {
         'ask',
         async (_, __, pause) => {
           const resume = pause?.()
-          await sleep(600)
+          const asked = performance.now()
+          await vi.waitUntil(() => performance.now() - asked > 600)
           resume?.()
           return 'yes'
         },
