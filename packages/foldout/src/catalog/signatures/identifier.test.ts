@@ -18,6 +18,7 @@ describe('R44 the name of a tool in code', () => {
     ['天気', '天気'],
     ['a b\n*/', 'a_b___'],
     ['😀', '_'],
+    ['a\u2E2Fb', 'a_b'],
   ])('R44 makes an identifier of %j', (name, expected) => {
     expect(toIdentifier(name)).toBe(expected)
   })

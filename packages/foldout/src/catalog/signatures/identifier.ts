@@ -13,8 +13,11 @@ const RESERVED = new Set(
 )
 
 const START = /^[\p{L}_$]/u
-/** Outside the basic plane, engines and compilers differ in what they accept as a letter. */
-const OTHERS = /[^\p{L}\p{N}_$]|[\p{No}]|[\u{10000}-\u{10FFFF}]/gu
+/**
+ * One letter, U+2E2F, is punctuation in programs. Outside the basic plane, engines and compilers differ in what they accept as a
+ * letter.
+ */
+const OTHERS = /[^\p{L}\p{N}_$]|[^\p{ID_Continue}$]|[\u{10000}-\u{10FFFF}]/gu
 
 /**
  * Turns the name of a tool, a server or a type into an identifier: `get-weather` → `get_weather`. It is never one of `taken`; a name
