@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import type * as FsPromises from 'node:fs/promises'
+import { promises, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -10,20 +10,20 @@ import { createCatalogCache, type CatalogCache } from './catalog-cache.ts'
 import type { Snapshot } from '../model/snapshot.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
-const disk = vi.hoisted(() => ({ isFull: false }))
+/** Lets every write fail as on a full disk, which leaves half a file. */
+function fillDisk(): void {
+  const { writeFile } = promises
+  vi.spyOn(promises, 'writeFile').mockImplementation(async (file, text, options) => {
+    await writeFile(file, String(text).slice(0, String(text).length / 2), options)
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  })
+  syncBuiltinESMExports()
+}
 
-vi.mock('node:fs/promises', async (load) => {
-  const real = await load<typeof FsPromises>()
-  return {
-    ...real,
-    async writeFile(file: string, text: string, options: object) {
-      if (!disk.isFull) return real.writeFile(file, text, options)
-      // What a full disk leaves: half a file.
-      await real.writeFile(file, text.slice(0, text.length / 2), options)
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-    },
-  }
-})
+function emptyDisk(): void {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+}
 
 const snapshot = (tool: string): Snapshot => ({
   server: { name: 'a' },
@@ -41,7 +41,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'foldout-cache-'))
 })
 afterEach(async () => {
-  disk.isFull = false
+  emptyDisk()
   await removeFolder(folder)
 })
 
@@ -65,7 +65,7 @@ describe('R54 a full disk', () => {
     const cache = openCache({}, problems)
     const server = readServer({ command: 'a' })
     expect(await cache.write(server, snapshot('old'))).toBe(true)
-    disk.isFull = true
+    fillDisk()
     expect(await cache.write(server, snapshot('new'))).toBe(false)
     expect(problems).toEqual([expect.stringContaining('ENOSPC')])
     const files = readdirSync(join(folder, 'cache'))
@@ -100,7 +100,7 @@ describe('R54 a server that did not start', () => {
 
   it('is reported, and nothing else, if it cannot be noted', async () => {
     const problems: string[] = []
-    disk.isFull = true
+    fillDisk()
     await openCache({}, problems).noteFailure(readServer({ command: 'a' }))
     expect(problems).toEqual([expect.stringMatching(/^Failed starts cannot be noted: ENOSPC/)])
   })
@@ -161,12 +161,12 @@ it('R54 a cache that cannot be written is told once for all servers, and again a
   const problems: string[] = []
   const cache = openCache({}, problems)
   const servers = ['b', 'c', 'd'].map((command) => readServer({ command }))
-  disk.isFull = true
+  fillDisk()
   for (const server of servers) expect(await cache.write(server, snapshot('x'))).toBe(false)
   expect(problems).toEqual(['Tools cannot be cached: ENOSPC: no space left on device, write'])
-  disk.isFull = false
+  emptyDisk()
   expect(await cache.write(servers[0]!, snapshot('x'))).toBe(true)
-  disk.isFull = true
+  fillDisk()
   await cache.write(servers[1]!, snapshot('x'))
   expect(problems).toHaveLength(2)
 })
