@@ -14,7 +14,7 @@ import { removeFolder } from '../../remove-folder.fixtures.ts'
 function fillDisk(): void {
   const { writeFile } = promises
   vi.spyOn(promises, 'writeFile').mockImplementation(async (file, text, options) => {
-    await writeFile(file, String(text).slice(0, String(text).length / 2), options)
+    if (typeof text === 'string') await writeFile(file, text.slice(0, text.length / 2), options)
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
   })
   syncBuiltinESMExports()
