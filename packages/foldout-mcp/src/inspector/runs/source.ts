@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, RunState } from 'foldout'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { InspectorSource } from '../inspector.ts'
 import { MAX_LISTED_RUNS } from './limits.ts'
 import type { ClientSummary, ClientView, RunFork, RunStep, WhyNot } from '../protocol/protocol.ts'

@@ -1,6 +1,6 @@
 import { NO_USAGE, addUsage, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { readUsage } from '../../adapters/usage/usage.ts'
 import { shorten } from '../../core/text.ts'
 import type { Event } from '../../session/event.ts'
@@ -155,7 +155,7 @@ const runSlice = defineSlice({
   checks: {
     ...runEventChecks,
     resumed: (payload) => {
-      if (!isPlainObject(payload)) return NOT_AN_OBJECT
+      if (!isObject(payload)) return NOT_AN_OBJECT
       const { state } = payload
       if (state === undefined || state instanceof HeldState) return undefined
       return findStateFault(state)
