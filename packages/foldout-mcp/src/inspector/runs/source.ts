@@ -7,7 +7,8 @@ import type { ClientSummary, ClientView, RunFork, RunStep, WhyNot } from '../pro
 import type { Redactor } from '../../gateway/policy/secrets/redact.ts'
 import { describeMessage, describeRun, describeSummary } from './describe.ts'
 import { exportRun } from './export.ts'
-import type { ModelMessage, RunModel } from './model.ts'
+import type { ModelMessage } from './conversation.ts'
+import type { RunModel } from './model.ts'
 import { describeStep } from './steps.ts'
 import type { RunStore } from './store.ts'
 

@@ -2,7 +2,7 @@ import { formatCount, formatRounded } from 'foldout-shared/numbers'
 import type { RunStep, StepKind, TokenUsage } from '../protocol/protocol.ts'
 import { shorten } from '../protocol/text.ts'
 import { formatJson } from './describe.ts'
-import type { ModelStep } from './model.ts'
+import type { ModelStep } from './requests.ts'
 
 type StepEvent = ModelStep['event']
 type Described = Pick<RunStep, 'title' | 'detail'> & { readonly isBad?: boolean; readonly usage?: TokenUsage }
