@@ -12,11 +12,11 @@ import { visibility } from '../../session/visibility.ts'
 import type { ApprovalAnswer, ApprovalRequest, RunningCall } from './approvals.ts'
 import { findRemoved, mergeFolded, type ConversationSummary, type FoldedResult } from '../refold/projection.ts'
 import {
-  HeldState,
   NEW_FIELDS,
   createInitial,
   createState,
   hold,
+  isHeld,
   toRunState,
   update,
   type ConversationStart,
@@ -157,7 +157,7 @@ const runSlice = defineSlice({
     resumed: (payload) => {
       if (!isObject(payload)) return NOT_AN_OBJECT
       const { state } = payload
-      if (state === undefined || state instanceof HeldState) return undefined
+      if (state === undefined || isHeld(state)) return undefined
       return findStateFault(state)
     },
   },
@@ -273,7 +273,7 @@ export function createRunState(): RunState {
 
 /** Reads a run's state from JSON. */
 export function readRunState(json: unknown): RunState {
-  if (json instanceof HeldState) return json
+  if (isHeld(json)) return json
   const fault = findStateFault(json)
   if (fault !== undefined) {
     throw new FoldoutError(

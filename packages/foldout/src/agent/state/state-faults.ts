@@ -151,12 +151,12 @@ export function findStateFault(json: unknown, depth = 0): string | undefined {
   const { messages: said, finished, version, ...others } = json
   if (version !== 1) return 'its version is not 1'
   if (!Array.isArray(said)) return 'its messages are not a list'
-  if (finished !== undefined && !Array.isArray(finished)) return 'finished is not a list'
+  if (finished !== undefined && (typeof finished !== 'object' || finished === null)) return 'finished is not a list'
   return (
     findFault(fieldsSchema, others, []) ??
     findMessagesFault(said) ??
     findSummaryFault(others['summary']) ??
-    findFirst((finished ?? []) as unknown[], (message, index) => {
+    findFirst(Object.values(finished ?? []) as unknown[], (message, index) => {
       if (isObject(message) && message['role'] !== 'tool') return `finished[${index}] is not the result of a call`
       return findMessageFault(message, ['finished', index])
     }) ??
