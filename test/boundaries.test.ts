@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { PACKAGES } from '../tools/packages.mjs'
 
 /** The rooms of the library: what each may import, and what it may import as types only. */
 interface Room {
@@ -209,6 +210,7 @@ function getImports(file: string): readonly Import[] {
 const BUNDLED = {
   '@modelcontextprotocol/client': true,
   commander: true,
+  'foldout-shared': true,
   'jsonc-parser': true,
   'p-limit': true,
   valibot: true,
@@ -280,7 +282,7 @@ describe('rooms', () => {
   })
 
   it.each([
-    ['foldout-fleet', {}],
+    ['foldout-fleet', { 'foldout-shared': true }],
     ['foldout-mcp', BUNDLED],
   ])('%s imports only public entries of other packages and its own dependencies', (name, bundled) => {
     const folder = `packages/${name}/`
@@ -291,7 +293,7 @@ describe('rooms', () => {
       .filter((file) => file.startsWith(`${folder}src/`) && /\.m?ts$/.test(file) && existsSync(join(repository, file)))
       .flatMap((file) => {
         const isTest = /\.(test|fixtures)\.m?ts$/.test(file)
-        const known = { ...dependencies, ...peerDependencies, ...(isTest ? devDependencies : bundled) }
+        const known = { ...dependencies, ...peerDependencies, ...bundled, ...(isTest && devDependencies) }
         const text = readFileSync(join(repository, file), 'utf8')
         const imports = getImports(relative(src, join(repository, file)))
         // An optional package may be missing, so it must be loaded where its absence is handled.
@@ -324,8 +326,23 @@ describe('rooms', () => {
     expect(imports).toEqual([])
   })
 
-  it('foldout imports nothing from the other packages', () => {
+  it('foldout imports no other package that is published', () => {
     expect(files.filter((file) => /'foldout-(fleet|mcp)/.test(readFileSync(join(src, file), 'utf8')))).toEqual([])
+  })
+
+  it('the shared package imports nothing but Node built-ins and itself', () => {
+    const own = tracked.filter((file) => /^packages\/shared\/src\/[\w-]+(?<!\.test)\.ts$/.test(file))
+    const targets = own.flatMap((file) => getImports(relative(src, join(repository, file))).map(({ target }) => target))
+    expect(own).not.toEqual([])
+    expect(targets.filter((target) => !/^(?:node:|\.\/)/.test(target))).toEqual([])
+  })
+
+  it.each(PACKAGES)('the built %s names no private package', (name) => {
+    const dist = join(repository, 'packages', name, 'dist')
+    const built = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(?:js|ts)$/.test(file))
+    const naming = built.filter((file) => /['"]foldout-shared/.test(readFileSync(join(dist, file), 'utf8')))
+    expect(naming).toEqual([])
+    expect(readFileSync(join(repository, 'packages', name, 'package.json'), 'utf8')).not.toContain('foldout-shared')
   })
 
   it('no test reads a file outside the repository, or is skipped when a file is missing', () => {

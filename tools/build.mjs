@@ -1,7 +1,16 @@
 // Builds each package's dist from scratch, so that files deleted from src do not stay in the package.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeManifest } from './packages.mjs'
 
@@ -36,6 +45,9 @@ const SEARCH_WORDS = /\/catalog\/search\/(?:text|lexical)\/|\/node_modules\/stem
 
 if (process.argv.includes('--if-changed') && isUpToDate()) process.exit(0)
 
+const shared = join(repository, 'packages/shared')
+rmSync(join(shared, 'dist'), { recursive: true, force: true })
+compileDeclarations(shared)
 for (const name of PACKAGES) {
   const folder = join(repository, 'packages', name)
   writeManifest(folder)
@@ -55,7 +67,7 @@ if (!process.exitCode) {
 function isUpToDate() {
   if (!existsSync(STAMP) || !existsSync(LAST_BUILT)) return false
   const built = statSync(STAMP).mtimeMs
-  const sources = PACKAGES.flatMap((name) => {
+  const sources = ['shared', ...PACKAGES].flatMap((name) => {
     const folder = join(repository, 'packages', name)
     const inside = readdirSync(join(folder, 'src'), { recursive: true }).map((path) => join(folder, 'src', path))
     const page = existsSync(join(folder, 'page'))
@@ -63,8 +75,8 @@ function isUpToDate() {
       : []
     return [...page, join(folder, 'src'), join(folder, 'package.json'), join(folder, 'tsconfig.build.json'), ...inside]
   })
-  const shared = ['tsconfig.base.json', 'project.json', 'tools/build.mjs', 'tools/packages.mjs', 'package-lock.json']
-  return [...sources, ...shared.map((file) => join(repository, file))]
+  const common = ['tsconfig.base.json', 'project.json', 'tools/build.mjs', 'tools/packages.mjs', 'package-lock.json']
+  return [...sources, ...common.map((file) => join(repository, file))]
     .filter((path) => existsSync(path))
     .every((path) => statSync(path).mtimeMs <= built)
 }
@@ -107,12 +119,32 @@ async function buildPage(folder) {
 
 /** Emits one declaration file per source file, so that editors show where a type comes from. */
 function writeDeclarations(folder) {
+  compileDeclarations(folder)
+  includeShared(join(folder, 'dist/types'))
+}
+
+function compileDeclarations(folder) {
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')
   const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
     cwd: folder,
     stdio: 'inherit',
   })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+/** Users do not have the private package, so the declarations that name it get a copy of what they name. */
+function includeShared(types) {
+  const files = readdirSync(types, { recursive: true }).filter((file) => file.endsWith('.d.ts'))
+  for (const file of files) {
+    const before = readFileSync(join(types, file), 'utf8')
+    const up = '../'.repeat(file.split(sep).length - 1) || './'
+    const after = before.replaceAll(/(['"])foldout-shared\/([\w-]+)\1/g, (_whole, quote, name) => {
+      mkdirSync(join(types, 'foldout-shared'), { recursive: true })
+      copyFileSync(join(shared, 'dist/types', `${name}.d.ts`), join(types, 'foldout-shared', `${name}.d.ts`))
+      return `${quote}${up}foldout-shared/${name}.ts${quote}`
+    })
+    if (after !== before) writeFileSync(join(types, file), after)
+  }
 }
 
 /** All files are in one folder, so that a file finds another by name, whichever chunk its code ends up in. */

@@ -1,3 +1,4 @@
+import { getErrorCode } from 'foldout-shared/error-codes'
 import { FoldoutError } from 'foldout'
 import pg from 'pg'
 import { getErrorMessage } from '../error-message.ts'
@@ -296,17 +297,11 @@ const AWAY =
 export function isPostgresAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isPostgresAway)
   if (error instanceof FoldoutError && error.code === 'store-failed') return isPostgresAway(error.cause)
-  const code = getCode(error)
+  const code = getErrorCode(error) ?? ''
   if (AWAY.test(code)) return true
   // The package pg has no codes for connections that end.
   return (
     code === '' &&
     /connection (terminated|ended|closed)|timeout (exceeded|expired)|not queryable/i.test(getErrorMessage(error))
   )
-}
-
-/** The code of PostgreSQL, or of the operating system. */
-export function getCode(error: unknown): string {
-  if (error instanceof Error && 'code' in error) return String(error.code)
-  return ''
 }

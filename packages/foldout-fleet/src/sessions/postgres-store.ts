@@ -1,3 +1,4 @@
+import { isCode } from 'foldout-shared/error-codes'
 import { FoldoutError } from 'foldout'
 import {
   checkEvents,
@@ -12,7 +13,7 @@ import {
   type StoredSession,
 } from 'foldout/session'
 import { getErrorMessage } from '../error-message.ts'
-import { getCode, openPostgres, type PostgresDatabase, type PostgresStoreOptions } from './database.ts'
+import { openPostgres, type PostgresDatabase, type PostgresStoreOptions } from './database.ts'
 import { SESSION_TABLES } from './tables.ts'
 
 /**
@@ -131,7 +132,7 @@ async function insertEvents(database: PostgresDatabase, sql: string, values: unk
     return true
   } catch (error) {
     // The key is taken, or the procedure says so.
-    if (error instanceof FoldoutError && getCode(error.cause) === '23505') return false
+    if (error instanceof FoldoutError && isCode(error.cause, '23505')) return false
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { Argument, Option, type Command } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
-import { dropUndefined } from '../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { NameKind } from './known-names.ts'
 import { EXIT } from './support/exit-codes.ts'
 import { collect, formatExamples, type AddCommands } from './support/options.ts'

@@ -3,10 +3,9 @@ import { startsGateway } from '../gateway/config/own-entry.ts'
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve, win32 } from 'node:path'
 import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
-import { dropUndefined } from '../shared/fields.ts'
+import { dropUndefined, isObject } from 'foldout-shared/values'
 import { stripShell } from '../system/programs.ts'
 import type { ClientDescription, EntryShape, Scope } from './client.ts'
-import { isObject } from '../shared/fields.ts'
 import type { Whereabouts } from './places.ts'
 
 /** How a server is started. */

@@ -1,5 +1,7 @@
-import { isMissing } from '../shared/files.ts'
-import { createHash, randomUUID } from 'node:crypto'
+import { isMissing } from 'foldout-shared/error-codes'
+import { formatNumber } from 'foldout-shared/numbers'
+import { retryIfInUse } from 'foldout-shared/in-use'
+import { randomUUID } from 'node:crypto'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import {
   chmod,
@@ -19,8 +21,6 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { ignore } from 'foldout/promises'
 import { UsageError } from '../gateway/config/config.ts'
 import { MAX_CONFIG_BYTES } from '../gateway/config/limits.ts'
-import { formatNumber } from '../shared/fields.ts'
-import { retryIfInUse } from '../system/in-use.ts'
 
 /** A file as it was found. */
 export interface FoundFile {
@@ -125,10 +125,6 @@ export function listMissingFolders(folder: string): readonly string[] {
   const missing: string[] = []
   for (let path = folder; !existsSync(path); path = dirname(path)) missing.push(path)
   return missing
-}
-
-export function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 async function describe(path: string): Promise<{ mode: number; size: number; isFile: boolean }> {

@@ -2,7 +2,7 @@ import { open, readFile, rm, stat, utimes, type FileHandle } from 'node:fs/promi
 import { setTimeout as wait } from 'node:timers/promises'
 import { ignore } from 'foldout/promises'
 import { isRunning } from '../shared/surroundings.ts'
-import { retryIfInUse } from '../system/in-use.ts'
+import { retryIfInUse } from 'foldout-shared/in-use'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
 /** Runs work while no other command holds the lock. */

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { ignore } from 'foldout/promises'
 import { boolean, list, object, parse, ShapeError, string } from '../shared/shapes.ts'
-import { isMissing } from '../shared/files.ts'
-import { createFolders, findFile, followLinks, hashText, replaceFile, type FoundFile } from './files.ts'
+import { isMissing } from 'foldout-shared/error-codes'
+import { createFolders, findFile, followLinks, replaceFile, type FoundFile } from './files.ts'
+import { hashText } from '../shared/hash.ts'
 import { holdLock } from './lock.ts'
 
 const strings = v.pipe(list(string), v.readonly())

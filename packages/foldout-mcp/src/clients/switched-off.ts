@@ -1,5 +1,5 @@
 import type { ClientDescription, Scope, Switches } from './client.ts'
-import { isObject } from '../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { getAt, loadFormat } from './documents/document.ts'
 import { findFile } from './files.ts'
 import { expandPlaces, fillProject, type Whereabouts } from './places.ts'

@@ -1,7 +1,8 @@
+import { isCode, isMissing } from 'foldout-shared/error-codes'
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { retryIfInUse } from '../system/in-use.ts'
+import { retryIfInUse } from 'foldout-shared/in-use'
 
 /** Replaces a file atomically: a reader sees the old text or the new one. Only the user can read it. */
 export async function replaceFile(file: string, text: string): Promise<void> {
@@ -54,12 +55,4 @@ export async function readJson(file: string, maxBytes: number): Promise<unknown>
     if (isMissing(error)) return undefined
     throw error
   }
-}
-
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject } from './fields.ts'
+import { isObject } from 'foldout-shared/values'
 
 /**
  * Equal for equal JSON, regardless of field order.

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from './fields.ts'
+import { isObject } from 'foldout-shared/values'
 
 /*
  * Schemas of what comes from files and clients. Valibot alone takes lists for objects and infinity for a number, loses keys called

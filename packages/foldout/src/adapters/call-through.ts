@@ -1,5 +1,5 @@
 import { describeSignature } from '../catalog/signatures/signature.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { PromptCache } from '../core/price/prompt-cache.ts'
 import { fromJsonSchema } from '../core/schema/schema.ts'
 import { estimatedTokens } from '../core/tokens/tokens.ts'
@@ -133,7 +133,7 @@ function wrapCalls(message: AssistantMessage, listed: ReadonlySet<string>): Assi
 /** Reads which tool a call means. Models also write the arguments as text, or beside the name. */
 function unwrap(call: ToolCall): ToolCall {
   const { arguments: given, malformed } = call
-  if (call.name !== CALL_TOOL || malformed !== undefined || !isPlainObject(given)) return call
+  if (call.name !== CALL_TOOL || malformed !== undefined || !isObject(given)) return call
   const { name, arguments: nested, ...beside } = given
   if (typeof name !== 'string' || !TOOL_NAME_PATTERN.test(name)) return call
   if (typeof nested === 'string') return readToolCall({ id: call.id, name, text: nested })

@@ -11,7 +11,7 @@ import {
   type ModelEvent,
   type ProviderAdapter,
 } from './contract.ts'
-import { dropUndefined } from '../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { untilAborted } from '../core/abort.ts'
 import { checkNumber } from '../core/check-number.ts'
 import { checkPromptCache, type PromptCache } from '../core/price/prompt-cache.ts'

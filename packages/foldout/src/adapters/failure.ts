@@ -1,5 +1,5 @@
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { AdapterError } from './adapter-error.ts'
 
 /**
@@ -180,7 +180,7 @@ type HeaderReader = (name: string) => string | undefined
 
 function createHeaderReader(headers: unknown): HeaderReader {
   if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined
-  if (!isPlainObject(headers)) return () => undefined
+  if (!isObject(headers)) return () => undefined
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => {
     const value = byName.get(name)

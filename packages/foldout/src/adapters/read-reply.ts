@@ -1,4 +1,5 @@
-import { isPlainObject, notJson, toJson, type Json } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { notJson, toJson, type Json } from '../core/json/json.ts'
 import { AdapterError } from './adapter-error.ts'
 import type { ChatReply, AssistantMessage, EvaluationResult, Message, ToolCall } from './contract.ts'
 import { toWellFormed } from '../core/well-formed.ts'
@@ -14,7 +15,7 @@ export function readReply(
   reply: unknown,
   { adapter, conversation }: { readonly adapter: string; readonly conversation: readonly Message[] },
 ): ChatReply {
-  if (!isPlainObject(reply) || !isPlainObject(reply['message'])) {
+  if (!isObject(reply) || !isObject(reply['message'])) {
     throw new AdapterError(
       'adapter-reply-invalid',
       `The adapter '${adapter}' returned no reply. complete() must return { message, usage }.`,
@@ -31,8 +32,8 @@ export function readReply(
 
 /** Reads the result of an adapter's evaluation. */
 export function readResult(result: unknown, { name: adapter }: { readonly name: string }): EvaluationResult {
-  const type = isPlainObject(result) ? result['type'] : undefined
-  if (!isPlainObject(result) || (type !== 'final' && type !== 'halted')) {
+  const type = isObject(result) ? result['type'] : undefined
+  if (!isObject(result) || (type !== 'final' && type !== 'halted')) {
     throw new AdapterError(
       'adapter-reply-invalid',
       `The adapter '${adapter}' returned no result. evaluate() must return { type: 'final', text, usage } or { type: 'halted', usage }.`,
@@ -65,7 +66,7 @@ function readAssistantMessage(message: AssistantMessage | Readonly<Record<string
   return markRead({
     role: 'assistant',
     text: readText(text),
-    toolCalls: calls.filter(isPlainObject).map(readCall),
+    toolCalls: calls.filter(isObject).map(readCall),
     ...((cut === 'cut-off' || cut === 'filtered') && { cut }),
     ...(kept && { native: kept }),
   })
@@ -87,7 +88,7 @@ function readCall(call: Readonly<Record<string, unknown>>): ToolCall {
 
 /** Drops native content that could not be stored. */
 function readNative(native: unknown): AssistantMessage['native'] {
-  if (!isPlainObject(native) || typeof native['adapter'] !== 'string') return undefined
+  if (!isObject(native) || typeof native['adapter'] !== 'string') return undefined
   const { adapter, content } = native
   const kept = notJson(content) === undefined ? (content as Json) : toJson(content)
   if (kept === undefined) return undefined

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../core/schema/schema.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import type { AssistantMessage, Message, ToolCall } from './contract.ts'
@@ -29,7 +29,7 @@ function getSentKeys(schema: JsonSchema): SentKeys | undefined {
 function createSentKeys(schema: JsonSchema): SentKeys | undefined {
   const parameters = toToolParameters(schema, 'anthropic')
   const { properties } = parameters
-  const own = isPlainObject(properties) ? Object.keys(properties) : []
+  const own = isObject(properties) ? Object.keys(properties) : []
   const toSent = chooseNames(own)
   if (toSent.size === 0) return undefined
   const toOwn = new Map([...toSent].map(([name, sent]) => [sent, name]))
@@ -56,7 +56,7 @@ function chooseNames(own: readonly string[]): ReadonlyMap<string, string> {
 
 function renameProperties(schema: JsonSchema, toSent: ReadonlyMap<string, string>): JsonSchema {
   const { properties, required, dependencies: _, dependentRequired: _1, dependentSchemas: _2, ...rest } = schema
-  const entries = Object.entries(isPlainObject(properties) ? properties : {}).map(([name, value]) => {
+  const entries = Object.entries(isObject(properties) ? properties : {}).map(([name, value]) => {
     const sent = toSent.get(name)
     if (sent === undefined) return [name, value]
     return [sent, withOwnName(value, name)]
@@ -71,7 +71,7 @@ function renameProperties(schema: JsonSchema, toSent: ReadonlyMap<string, string
 
 /** The name says what a param means, so the model reads it as well. */
 function withOwnName(schema: unknown, name: string): unknown {
-  if (!isPlainObject(schema)) return schema
+  if (!isObject(schema)) return schema
   const { description } = schema
   const named = `The field '${name.slice(0, MAX_OWN_NAME_CHARACTERS)}'.`
   return { ...schema, description: typeof description === 'string' ? `${named} ${description}` : named }
@@ -100,7 +100,7 @@ function toSentArguments(args: unknown, tool: AnyTool | undefined): unknown {
 }
 
 function renameKeys(args: unknown, names: ReadonlyMap<string, string> | undefined): unknown {
-  if (names === undefined || !isPlainObject(args)) return args
+  if (names === undefined || !isObject(args)) return args
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))
 }
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { resolvePointer } from '../core/json/json-pointer.ts'
 import { toObjectSchema } from '../core/schema/object-schema.ts'
 import type { JsonSchema } from '../core/schema/schema.ts'
@@ -40,7 +40,7 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
   const whole: ToolParameters = {
     ...merged,
     type: 'object',
-    properties: isPlainObject(properties) ? properties : {},
+    properties: isObject(properties) ? properties : {},
   }
   // After the alternatives are merged, references to them lead nowhere.
   return merged === copy ? whole : { ...copySchema(whole, dialect), type: 'object' }
@@ -115,12 +115,12 @@ function copySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
 /** Returns the values of a part of a schema, without those that are not valid there. */
 function getEntries(from: object, kind: Kind, root: JsonSchema): readonly (readonly [string, unknown])[] {
   if (kind === 'data') return Object.entries(from)
-  if (kind === 'schema' && isPlainObject(from)) {
+  if (kind === 'schema' && isObject(from)) {
     const { $ref: reference } = from
     const isKept = reference === undefined || !isDangling(reference, root)
     return getKeywords(from).filter(([keyword]) => isKept || keyword !== '$ref')
   }
-  return Object.entries(from).map(([key, value]) => [key, isPlainObject(value) || isFlag(value) ? value : {}])
+  return Object.entries(from).map(([key, value]) => [key, isObject(value) || isFlag(value) ? value : {}])
 }
 
 function isFlag(value: unknown): boolean {

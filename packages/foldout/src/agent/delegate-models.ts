@@ -2,7 +2,7 @@ import type { ProviderAdapter } from '../adapters/contract.ts'
 import { checkRates, type UsageRates } from '../adapters/usage/price-usage.ts'
 import { checkNumber } from '../core/check-number.ts'
 import { FoldoutError } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 /**
  * A model that answers questions about sections.
@@ -24,9 +24,9 @@ export interface DelegateModel {
 /** Rejects delegates that could not answer. */
 export function checkDelegates(delegates: unknown): void {
   if (delegates === undefined) return
-  if (!isPlainObject(delegates)) throw createFault('delegates', 'Pass an object of { adapter }, by name.')
+  if (!isObject(delegates)) throw createFault('delegates', 'Pass an object of { adapter }, by name.')
   for (const [name, model] of Object.entries(delegates)) {
-    const { adapter, rates, maxTurns } = isPlainObject(model) ? model : {}
+    const { adapter, rates, maxTurns } = isObject(model) ? model : {}
     if (typeof (adapter as Partial<ProviderAdapter> | undefined)?.evaluate !== 'function')
       throw createFault(`delegates.${name}`, 'Pass { adapter }, with the adapter of the model that answers.')
     if (rates !== undefined) checkRates(`delegates.${name}.rates`, rates, 'run-options')

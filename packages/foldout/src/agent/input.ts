@@ -2,7 +2,7 @@ import { deferPattern } from '../core/defer-pattern.ts'
 import type { MediaPart, ProviderAdapter, TextPart, UserMessage } from '../adapters/contract.ts'
 import { countBytes, describePart } from '../adapters/user-parts.ts'
 import { FoldoutError } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { readMedia } from './input-media.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_NAME_CHARACTERS, MAX_INPUT_PARTS } from './limits.ts'
 
@@ -90,7 +90,7 @@ export function refuseInput(adapter: ProviderAdapter, part: MediaPart): string |
 
 function readPart(part: unknown, index: number, bytesLeft: number): TextPart | MediaPart {
   const place = `part ${index + 1}`
-  if (!isPlainObject(part)) throw invalid(`has something in ${place} that is not an object with a type`)
+  if (!isObject(part)) throw invalid(`has something in ${place} that is not an object with a type`)
   const { type, text, name, data, url, mediaType } = part
   if (type === 'text') {
     if (typeof text !== 'string') throw invalid(`has no text in ${place}`)

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { checkByJsonSchema, type JsonSchema } from '../core/schema/schema.ts'
 import type { CallResult, ToolContent } from '../tools/call-result.ts'
 
@@ -62,9 +62,9 @@ export function findUnexpected({ learnedOutput }: LearnedTool, result: CallResul
   let path = '$'
   for (const segment of issue.path ?? []) {
     const key = typeof segment === 'object' ? segment.key : segment
-    const { properties, items, additionalProperties }: JsonSchema = isPlainObject(place) ? place : {}
+    const { properties, items, additionalProperties }: JsonSchema = isObject(place) ? place : {}
     // Other keys are part of what the result says.
-    const isKnown = typeof key === 'string' && isPlainObject(properties) && Object.hasOwn(properties, key)
+    const isKnown = typeof key === 'string' && isObject(properties) && Object.hasOwn(properties, key)
     path += isKnown ? `.${key}` : '[*]'
     place = isKnown ? properties[key] : (items ?? additionalProperties)
   }

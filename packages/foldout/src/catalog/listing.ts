@@ -1,4 +1,4 @@
-import { dropUndefined } from '../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { ListedTool } from './exposure.ts'
 import type { CatalogEntry } from './tool.ts'
 

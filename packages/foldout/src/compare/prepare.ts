@@ -1,5 +1,5 @@
 import { FoldoutError } from '../core/errors.ts'
-import { dropUndefined } from '../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { shorten } from '../core/text.ts'
 import { createSession } from '../session/session.ts'
 import type { RunStart } from './contract/arms.ts'

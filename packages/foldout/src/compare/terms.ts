@@ -1,6 +1,6 @@
 import { checkNumber, describeGiven } from '../core/check-number.ts'
 import { FoldoutError } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import { MAX_ID_CHARACTERS } from './cases/limits.ts'
@@ -78,7 +78,7 @@ export function readRunTerms<World>(
 }
 
 function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): string {
-  const names = isPlainObject(arms) ? Object.keys(arms) : []
+  const names = isObject(arms) ? Object.keys(arms) : []
   const [first] = names
   if (first === undefined)
     throw createFault('There are no arms. Pass two or more: { full: { prompt, open: "all" }, folded: { prompt } }.')
@@ -117,7 +117,7 @@ function checkLooks(looks: readonly number[], repeat: number): void {
 
 function checkPrices(prices: ComparePrices | undefined): void {
   if (prices === undefined) return
-  if (!isPlainObject(prices) || prices.input === undefined || prices.output === undefined)
+  if (!isObject(prices) || prices.input === undefined || prices.output === undefined)
     throw createFault(
       'prices needs input and output. Pass dollars for a million tokens, such as { input: 3, output: 15 }.',
     )

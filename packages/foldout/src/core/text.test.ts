@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { getEditDistance } from './edit-distance.ts'
+import { getEditDistance } from 'foldout-shared/edit-distance'
 import { nameSome, nearest, shorten, cutText, cutWithCount } from './text.ts'
 
 describe('R46 the nearest words', () => {

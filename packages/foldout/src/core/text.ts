@@ -1,5 +1,5 @@
 import { deferPattern } from './defer-pattern.ts'
-import { getEditDistance } from './edit-distance.ts'
+import { getEditDistance } from 'foldout-shared/edit-distance'
 
 /** The form of a section's key and of each part of a namespace. */
 export const KEY_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/

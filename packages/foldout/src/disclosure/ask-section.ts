@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { fail, type ToolFailure } from '../tools/result.ts'
 import { ASK_SECTION } from './ask-tool.ts'
 import type { DisclosureView } from './strategy.ts'
@@ -23,7 +23,7 @@ export interface SectionQuestion {
 
 /** Finds the section that a call asks, or why there is none. The arguments are valid, but come from a model. */
 export function readQuestion(view: DisclosureView, args: unknown): SectionQuestion | { readonly fault: ToolFailure } {
-  const { path: key, question } = isPlainObject(args) ? args : {}
+  const { path: key, question } = isObject(args) ? args : {}
   if (typeof key !== 'string' || typeof question !== 'string' || question.trim() === '')
     return { fault: fail('The question is empty. Ask again with a question or a task.') }
   const path = view.resolve(key)

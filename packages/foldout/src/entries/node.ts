@@ -5,7 +5,7 @@
  */
 
 export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
-export { retryIfInUse } from '../core/in-use.ts'
+export { retryIfInUse } from 'foldout-shared/in-use'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
 export { createSkillTrust, findSkillFolders } from '../sections/skills/host-skills.ts'
 export { withLock, type HeldLock } from '../prompt/override-store/lock.ts'

@@ -1,3 +1,4 @@
+import { getErrorCode, isCode, isMissing } from 'foldout-shared/error-codes'
 import { realpathSync, statSync, type Stats } from 'node:fs'
 import { access, constants, lstat, mkdir, readdir, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -211,7 +212,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path)
   } catch (error) {
-    if (isMissing(error) || getCode(error) === 'EINVAL') return undefined
+    if (isMissing(error) || isCode(error, 'EINVAL')) return undefined
     throw error
   }
 }
@@ -248,16 +249,6 @@ async function runOnHost<Value>(path: string, done: string, work: (path: string)
     return await work(at)
   } catch (error) {
     if (error instanceof FilesystemError) throw error
-    throw couldNotBe(done, at, getCode(error) ?? 'unknown error', error)
+    throw couldNotBe(done, at, getErrorCode(error) ?? 'unknown error', error)
   }
-}
-
-function getCode(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
-  return undefined
-}
-
-function isMissing(error: unknown): boolean {
-  const code = getCode(error)
-  return code === 'ENOENT' || code === 'ENOTDIR'
 }

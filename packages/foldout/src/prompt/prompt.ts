@@ -269,7 +269,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
       }
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
-      if (view.canOpen) renderer.options.strategy.check?.(view)
+      if (view.sections.canOpen()) renderer.options.strategy.check?.(view)
       return createRenderedPrompt({
         view,
         output: definition.output,

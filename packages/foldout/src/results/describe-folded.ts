@@ -1,8 +1,10 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { formatCount } from 'foldout-shared/numbers'
+import { isObject } from 'foldout-shared/values'
+import { formatNumber } from 'foldout-shared/numbers'
 import { FIRST_TOKENS } from './limits.ts'
 import { countLines } from './lines.ts'
 import { parseJson } from './read-part.ts'
-import { countResultTokens, cutToTokens, formatNumber } from './tokens.ts'
+import { countResultTokens, cutToTokens } from './tokens.ts'
 
 /**
  * A text that was folded out of a result.
@@ -104,17 +106,12 @@ export function createStub(tool: string, text: string, handle: string): string {
   return `[${tool} succeeded. ${facts.join(', ')}. read_result("${handle}") reads any part.]`
 }
 
-function formatCount(count: number, noun: string): string {
-  if (count === 1) return `1 ${noun}`
-  return `${formatNumber(count)} ${noun}s`
-}
-
 function describeShape(json: object | undefined): readonly string[] {
   if (json === undefined) return []
   if (!Array.isArray(json)) return [`object ${formatKeys(json)}`]
   const [first] = json as readonly unknown[]
   const items = `array of ${formatNumber(json.length)}`
-  return [isPlainObject(first) ? `${items} ${formatKeys(first)}` : items]
+  return [isObject(first) ? `${items} ${formatKeys(first)}` : items]
 }
 
 function formatKeys(object: object): string {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 /** How deep a value is written. */
 const MAX_DEPTH = 100
@@ -34,7 +34,7 @@ class Writer {
       return this.#add(CUT)
     }
     if (Array.isArray(value)) return this.#writeAll('[', value, ']', (item) => this.write(item, depth + 1))
-    if (!isPlainObject(value)) return this.#addScalar(value)
+    if (!isObject(value)) return this.#addScalar(value)
     return this.#writeAll('{', Object.keys(value), '}', (key) => {
       return this.#addScalar(key) && this.#add(':') && this.write(value[key], depth + 1)
     })

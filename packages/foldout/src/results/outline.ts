@@ -1,7 +1,7 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { formatNumber } from 'foldout-shared/numbers'
 import { OUTLINE_KEYS, OUTLINE_LINES, OUTLINE_SAMPLES } from './limits.ts'
 import { formatStep } from './json-text.ts'
-import { formatNumber } from './tokens.ts'
 
 /** What was found at one path. */
 interface Place {
@@ -48,7 +48,7 @@ export function outlineJson(value: unknown): string {
 
 function findInner({ path, samples }: Place): readonly Place[] {
   const items = samples.flatMap((sample) => (Array.isArray(sample) ? sample.slice(0, OUTLINE_SAMPLES) : []))
-  const objects = samples.filter(isPlainObject)
+  const objects = samples.filter(isObject)
   const byKey = new Map<string, unknown[]>()
   for (const object of objects)
     for (const key of Object.keys(object)) {
@@ -69,8 +69,8 @@ function findInner({ path, samples }: Place): readonly Place[] {
 
 function describeKinds(samples: readonly unknown[]): string {
   const lists = samples.filter(Array.isArray)
-  const objects = samples.filter(isPlainObject)
-  const others = samples.filter((sample) => !Array.isArray(sample) && !isPlainObject(sample))
+  const objects = samples.filter(isObject)
+  const others = samples.filter((sample) => !Array.isArray(sample) && !isObject(sample))
   const kinds = new Set<string>()
   if (lists.length > 0) kinds.add(`list of ${formatRange(lists.map(({ length }) => length))}`)
   if (objects.length > 0) kinds.add(`object with ${formatKeys(objects.map((object) => Object.keys(object).length))}`)

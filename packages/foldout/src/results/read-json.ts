@@ -1,7 +1,7 @@
 import type * as jsonP3 from 'json-p3'
 import type { JSONPathEnvironment, JSONValue } from 'json-p3'
 import { compilePattern, type CompiledPatternResult } from '../core/pattern/pattern.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_COUNTED, MAX_PATH_DEPTH, PATH_VISITS } from './limits.ts'
 import { formatPath, writeJson } from './json-text.ts'
 import { createSearch, getStart, sliceWhole, type Search } from './read-text.ts'
@@ -76,8 +76,7 @@ function describeFault(error: Error): string {
 /** The items of a list, the fields of an object, or the value itself. */
 function* listItems(value: unknown, at: Item['location'] = []): Generator<Item> {
   if (Array.isArray(value)) for (const [i, item] of value.entries()) yield { location: [...at, i], value: item }
-  else if (isPlainObject(value))
-    for (const key of Object.keys(value)) yield { location: [...at, key], value: value[key] }
+  else if (isObject(value)) for (const key of Object.keys(value)) yield { location: [...at, key], value: value[key] }
   else yield { location: at, value }
 }
 

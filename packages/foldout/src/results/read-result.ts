@@ -1,7 +1,8 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { formatNumber } from 'foldout-shared/numbers'
 import { READ_TOKENS } from './limits.ts'
 import type { Reading, ReadingAnswer, ReadingEntry } from './reading.ts'
-import { countResultTokens, cutToTokens, formatNumber } from './tokens.ts'
+import { countResultTokens, cutToTokens } from './tokens.ts'
 
 /**
  * The name of the tool that models read folded results with.
@@ -74,7 +75,7 @@ const UNITS = ['lines', 'characters', 'items'] as const
 export function readResultArguments(args: unknown, ceiling: number): ReadArguments | { readonly fault: string } {
   const given = new Map(
     // Models write null or an empty string for arguments they leave out.
-    Object.entries(isPlainObject(args) ? args : {}).filter(([, value]) => value !== null && value !== ''),
+    Object.entries(isObject(args) ? args : {}).filter(([, value]) => value !== null && value !== ''),
   )
   const fault = findFault(given)
   if (fault !== undefined) return { fault }

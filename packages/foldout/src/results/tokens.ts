@@ -48,9 +48,3 @@ export function cutToTokens(text: string, tokens: number): string {
   if (cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut)) return cut.slice(0, -1)
   return cut
 }
-
-/** Formats a number with commas. `toLocaleString` takes much longer. */
-export function formatNumber(number: number): string {
-  if (!Number.isSafeInteger(number)) return number.toLocaleString('en')
-  return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
-}

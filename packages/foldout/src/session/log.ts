@@ -1,4 +1,5 @@
-import { isPlainObject, isSameJson } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { isSameJson } from '../core/json/json.ts'
 import type { Event } from './event.ts'
 import { freezeChanges } from './freeze.ts'
 import { makeSlice, type Reducer, type Slice } from './slice.ts'
@@ -130,4 +131,4 @@ export function defineLog<const Name extends string, const Creators extends read
 const getEntry = (type: string, payload: unknown): object =>
   Object.freeze(payload === undefined ? { type } : { type, payload: freezeChanges(payload) })
 
-const isEvent = (entry: unknown): boolean => isPlainObject(entry) && typeof entry['type'] === 'string'
+const isEvent = (entry: unknown): boolean => isObject(entry) && typeof entry['type'] === 'string'

@@ -1,5 +1,6 @@
+import { isObject } from 'foldout-shared/values'
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
-import { isPlainObject, notJson } from '../core/json/json.ts'
+import { notJson } from '../core/json/json.ts'
 import { freezeChanges } from './freeze.ts'
 import type { AnySlice } from './slice.ts'
 
@@ -55,14 +56,14 @@ export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<st
 
 /** Reads a whole snapshot before any of it takes effect. Slices that are not in the snapshot keep their state. */
 export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnySlice>): ReadonlyMap<string, unknown> {
-  const version = isPlainObject(snapshot) ? snapshot['version'] : undefined
+  const version = isObject(snapshot) ? snapshot['version'] : undefined
   if (typeof version === 'number' && version !== SNAPSHOT_VERSION) {
     throw new FoldoutError(
       'snapshot-version',
       `The snapshot has version ${version}; this version of Foldout reads version ${SNAPSHOT_VERSION}.`,
     )
   }
-  if (!isPlainObject(snapshot) || typeof version !== 'number' || !isPlainObject(snapshot['slices'])) {
+  if (!isObject(snapshot) || typeof version !== 'number' || !isObject(snapshot['slices'])) {
     throw new FoldoutError(
       'snapshot-invalid',
       'This is not a snapshot of a session: it has no `version` and `slices`. Pass the return value of session.snapshot(), or its parsed JSON.',
@@ -84,7 +85,7 @@ export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnyS
 
 function readState(slice: AnySlice, entry: unknown): unknown {
   const { name } = slice
-  if (!isPlainObject(entry) || !('state' in entry)) {
+  if (!isObject(entry) || !('state' in entry)) {
     throw new FoldoutError('snapshot-invalid', `The slice '${name}' in the snapshot has no state.`)
   }
   if (entry['version'] !== slice.version) {

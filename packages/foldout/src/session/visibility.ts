@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../core/text.ts'
 import type { SessionReader } from './contract.ts'
 import { getHeld } from './live-session.ts'
@@ -55,7 +55,7 @@ const slice = defineSlice({
     cleared: describePathFault,
   },
   fromJson: (json) => {
-    if (!isPlainObject(json) || !Object.values(json).every(isVisibility)) {
+    if (!isObject(json) || !Object.values(json).every(isVisibility)) {
       throw new TypeError("it is not an object of 'full' and 'summary' by path.")
     }
     return json as VisibilityOverrides
@@ -99,13 +99,13 @@ export function getVisibilityMap(session: SessionReader): VisibilityMap {
 }
 
 function describePathFault(payload: unknown): string | undefined {
-  if (!isPlainObject(payload)) return 'its payload is not an object'
+  if (!isObject(payload)) return 'its payload is not an object'
   if (typeof payload['path'] === 'string' && payload['path'] !== '') return undefined
   return 'its path is not a non-empty string'
 }
 
 function describeVisibilityFault(payload: unknown): string | undefined {
-  const wanted = isPlainObject(payload) ? payload['visibility'] : undefined
+  const wanted = isObject(payload) ? payload['visibility'] : undefined
   if (isVisibility(wanted)) return undefined
   const found = typeof wanted === 'string' ? `'${shorten(wanted)}'` : typeof wanted
   return `its visibility is ${found}; use 'full' or 'summary'`

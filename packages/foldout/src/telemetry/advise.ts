@@ -1,3 +1,4 @@
+import { formatUsd } from 'foldout-shared/numbers'
 import { checkNumbers } from '../core/check-number.ts'
 import { getAncestors, joinWords } from '../core/text.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
@@ -287,7 +288,7 @@ function formatSaving({ tokens, requests, restarts, cost }: Saving, price: Advic
   const counted = [...more, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
   if (cost === undefined || !price) return `${counted}, counted without a prompt cache.`
   const { usdPerMillion } = price
-  const usd = usdPerMillion === undefined ? '' : ` ($${formatUsd((cost * usdPerMillion) / 1_000_000)})`
+  const usd = usdPerMillion === undefined ? '' : ` (${formatUsd((cost * usdPerMillion) / 1_000_000)})`
   return `${counted}. Billed ${describeCacheTerms(price)}, it saves ${formatNumber(Math.round(cost))} tokens at the price of input${usd}.`
 }
 
@@ -296,12 +297,6 @@ const formatNumber = (count: number): string => count.toLocaleString('en')
 function formatCount(count: number, word: string): string[] {
   if (count <= 0) return []
   return [`${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`]
-}
-
-/** Formats dollars with two digits that count. */
-function formatUsd(usd: number): string {
-  if (Math.abs(usd) < 0.1) return usd.toPrecision(2)
-  return usd.toFixed(2)
 }
 
 function compareText(one: string, other: string): number {

@@ -3,7 +3,7 @@ import type { ResultsFolded } from '../agent/events.ts'
 import { FoldoutError } from '../core/errors.ts'
 import { shorten } from '../core/text.ts'
 import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { Visibility } from '../session/visibility.ts'
 import type { OpeningOutcome } from './openings.ts'
@@ -367,7 +367,7 @@ function check<Value>(
   json: unknown,
   place: readonly (string | number)[],
 ): Value {
-  if (!isPlainObject(json)) throw createFault(`${place.length > 0 ? `runs[${place[1]}]` : 'it'} is not an object`)
+  if (!isObject(json)) throw createFault(`${place.length > 0 ? `runs[${place[1]}]` : 'it'} is not an object`)
   const checked = schema['~standard'].validate(json)
   if (checked instanceof Promise) throw createFault('it cannot be checked')
   if (!checked.issues) return checked.value

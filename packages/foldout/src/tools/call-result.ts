@@ -1,4 +1,4 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { fail, ok, type ToolImage, type ToolResult } from './result.ts'
 
 /**
@@ -42,7 +42,7 @@ export function createErrorResult(message: string): CallResult {
 
 /** Reads a tool's return value as an answer. Content that the server left out becomes an empty list. */
 export function readCallResult(name: string, given: unknown): CallResult {
-  if (!isPlainObject(given)) return createErrorResult(`Tool '${name}' failed: it did not return a result.`)
+  if (!isObject(given)) return createErrorResult(`Tool '${name}' failed: it did not return a result.`)
   if (Array.isArray(given['content'])) return given as CallResult
   return { ...given, content: [] }
 }
@@ -50,7 +50,7 @@ export function readCallResult(name: string, given: unknown): CallResult {
 /** Turns an answer into a result for a conversation, which can hold text and images. The result includes the whole answer. */
 export function toToolResult(answer: CallResult): ToolResult {
   // Some servers send lists with null entries.
-  const content = answer.content.filter((piece) => isPlainObject(piece) && typeof piece.type === 'string')
+  const content = answer.content.filter((piece) => isObject(piece) && typeof piece.type === 'string')
   const message = describeContent(content, answer.structuredContent)
   if (answer.isError === true) return { ...fail(message), answer }
   const images = content.flatMap(toImages)
@@ -66,7 +66,7 @@ export function toCallResult(result: ToolResult, options: { readonly isStructure
   if (!result.ok) return createErrorResult(result.message)
   const images = (result.images ?? []).map(({ mimeType, data }) => ({ type: 'image', mimeType, data }))
   const content: readonly ToolContent[] = [{ type: 'text', text: result.message }, ...images]
-  const isStructured = options.isStructured === true && isPlainObject(result.value)
+  const isStructured = options.isStructured === true && isObject(result.value)
   if (isStructured) return { content, structuredContent: result.value }
   return { content }
 }
@@ -92,7 +92,7 @@ function describeContent(content: readonly ToolContent[], structuredContent: unk
 function describePiece(content: ToolContent): string {
   const { type, text, uri, mimeType, data } = content
   if (type === 'text' && typeof text === 'string') return text
-  const resource = isPlainObject(content['resource']) ? content['resource'] : {}
+  const resource = isObject(content['resource']) ? content['resource'] : {}
   if (type === 'resource' && typeof resource['text'] === 'string') return resource['text']
   const words = [type.replaceAll('_', ' '), mimeType, uri ?? resource['uri']]
   const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KB` : ''

@@ -1,5 +1,5 @@
 import { getErrorType } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import { describeUnapproved, hashCall } from './approval.ts'
@@ -188,11 +188,11 @@ function findResultFault(result: unknown): string | undefined {
 }
 
 function isImage(image: unknown): boolean {
-  return isPlainObject(image) && typeof image['mimeType'] === 'string' && typeof image['data'] === 'string'
+  return isObject(image) && typeof image['mimeType'] === 'string' && typeof image['data'] === 'string'
 }
 
 function isOpening(opening: unknown): boolean {
-  if (!isPlainObject(opening)) return false
+  if (!isObject(opening)) return false
   const { keys, paths, tools } = opening
   const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
   return isTexts(keys) && isTexts(paths) && Array.isArray(tools)

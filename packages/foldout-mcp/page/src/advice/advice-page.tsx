@@ -1,7 +1,8 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { useEffect, useState } from 'preact/hooks'
 import type { AdviceItem, AdviceView, CoreView } from '../../../src/inspector/protocol/protocol.ts'
 import { call, changes } from '../base/connection.ts'
-import { formatCount, formatNumber, formatSigned, toLabel } from '../base/format.ts'
+import { formatNumber, formatSigned, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Failure } from '../parts/notes.tsx'
 

@@ -1,3 +1,5 @@
+import { formatRounded } from 'foldout-shared/numbers'
+
 const DEFAULT_LANGUAGE = 'en-US'
 
 /**
@@ -21,10 +23,9 @@ function getValid(name: string): readonly string[] {
   }
 }
 
-const numbers = new Intl.NumberFormat('en')
 const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 })
 
-export const formatNumber = (value: number): string => numbers.format(Math.round(value))
+export const formatNumber = (value: number): string => formatRounded(value)
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 /** A number for an axis, which has little room. */
 export const formatShort = (value: number): string => {
@@ -34,22 +35,6 @@ export const formatShort = (value: number): string => {
 export const formatShare = (value: number): string => shares.format(value)
 export const formatSigned = (value: number): string => `${getSign(value)}${formatNumber(Math.abs(value))}`
 export const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
-export const formatCount = (count: number, word: string, plural = `${word}s`): string =>
-  `${formatNumber(count)} ${count === 1 ? word : plural}`
-
-/** Dollars with at least two digits that count. */
-export function formatUsd(usd: number): string {
-  if (Math.abs(usd) < 0.1 && usd !== 0) return `$${usd.toPrecision(2)}`
-  return `$${usd.toFixed(2)}`
-}
-
-/** A size in bytes, in decimal units as networks count. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${formatNumber(bytes)} B`
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
 function getSign(value: number): string {
   if (value === 0) return '±'
   if (value > 0) return '+'

@@ -1,3 +1,4 @@
+import { decodeUrlPart } from 'foldout-shared/url-text'
 import { computed, signal } from '@preact/signals'
 import { VIEWS, type ViewName } from '../../../src/inspector/protocol/protocol.ts'
 
@@ -15,19 +16,11 @@ export interface Route {
 /** Which view is shown, from the part of the address that no server sees. */
 export const route = computed<Route>(() => {
   const [, view = '', ...rest] = hash.value.split('/')
-  return { view: VIEWS.find((each) => each === view), rest: rest.map(decode) }
+  return { view: VIEWS.find((each) => each === view), rest: rest.map(decodeUrlPart) }
 })
 
 export function toHref(view: ViewName, ...rest: readonly string[]): string {
   return `#/${[view, ...rest.map(encodeURIComponent)].join('/')}`
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** The address of this page, with its token. */

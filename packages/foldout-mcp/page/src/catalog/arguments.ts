@@ -1,3 +1,5 @@
+import { isObject } from 'foldout-shared/values'
+
 export interface Field {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
@@ -9,9 +11,6 @@ export interface Field {
 }
 
 type Schema = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The fields of a form for a tool's arguments. Values without a simple form are entered as JSON. */
 export function getFields(schema: Schema): readonly Field[] {

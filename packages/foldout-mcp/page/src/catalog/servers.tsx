@@ -1,5 +1,6 @@
+import { formatCount } from 'foldout-shared/numbers'
 import type { CatalogView, ServerRow } from '../../../src/inspector/protocol/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
+import { formatClock, formatNumber, toLabel } from '../base/format.ts'
 
 const STATES: Readonly<Record<ServerRow['state'], { readonly label: string; readonly tone: string }>> = {
   running: { label: 'running', tone: 'good' },

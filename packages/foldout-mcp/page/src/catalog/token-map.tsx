@@ -1,7 +1,8 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { hierarchy, treemap } from 'd3-hierarchy'
 import { useMemo } from 'preact/hooks'
 import type { CatalogView } from '../../../src/inspector/protocol/protocol.ts'
-import { formatCount, formatNumber, formatShare, toLabel } from '../base/format.ts'
+import { formatNumber, formatShare, toLabel } from '../base/format.ts'
 import { Empty } from '../parts/notes.tsx'
 import { choose } from './state.ts'
 

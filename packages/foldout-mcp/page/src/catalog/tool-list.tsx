@@ -1,6 +1,7 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { useState } from 'preact/hooks'
 import type { CatalogView, FoundTool, SearchView, ToolRow } from '../../../src/inspector/protocol/protocol.ts'
-import { formatCount, formatNumber, toLabel } from '../base/format.ts'
+import { formatNumber, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { moveFocus } from '../parts/roving.ts'

@@ -1,5 +1,6 @@
+import { formatCount } from 'foldout-shared/numbers'
 import type { ClientView } from '../../../src/inspector/protocol/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
+import { formatClock, formatNumber, toLabel } from '../base/format.ts'
 import { Chart, type ChartWords } from './chart.tsx'
 import { Figures, type FigureRow } from './figures.tsx'
 import { Timeline } from './timeline.tsx'

@@ -1,6 +1,7 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { useMemo, useReducer, useState } from 'preact/hooks'
 import type { RunMessage, RunView } from '../../../src/inspector/protocol/protocol.ts'
-import { formatCount, toLabel } from '../base/format.ts'
+import { toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { createPages, loadMessages } from './state.ts'

@@ -1,6 +1,7 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { useEffect, useState } from 'preact/hooks'
 import type { ClientSummary, RunStatus, RunSummary } from '../../../src/inspector/protocol/protocol.ts'
-import { formatClock, formatCount, formatNumber, toLabel } from '../base/format.ts'
+import { formatClock, formatNumber, toLabel } from '../base/format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { moveFocus } from '../parts/roving.ts'
 import { useVirtual } from '../parts/virtual.ts'

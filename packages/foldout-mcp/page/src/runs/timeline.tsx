@@ -1,6 +1,7 @@
+import { formatBytes } from 'foldout-shared/numbers'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { RunStep, StepKind } from '../../../src/inspector/protocol/protocol.ts'
-import { formatBytes, formatNumber, formatSeconds, formatTimeOfDay, toLabel } from '../base/format.ts'
+import { formatNumber, formatSeconds, formatTimeOfDay, toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { moveFocus } from '../parts/roving.ts'

@@ -2,7 +2,7 @@ import type { BoundPrompt } from 'foldout'
 import type { CompareArm, CompareOptions, Grader } from 'foldout/compare'
 import { UsageError } from '../../gateway/config/config.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol/protocol.ts'
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { createStrategy, loadModule, type LoadedModule, type LoadedPrompt } from '../support/prompt-module.ts'
 import { toLine } from '../support/text.ts'
 

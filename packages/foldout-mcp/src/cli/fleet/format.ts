@@ -1,8 +1,9 @@
+import { formatCount } from 'foldout-shared/numbers'
 import type { FleetApproval } from 'foldout-fleet'
 import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
 import { describeCaller } from '../policy/approvals.ts'
 import type { Surroundings } from '../support/surroundings.ts'
-import { createStyler, formatCount, formatTable, indentBlock, shorten, toLine } from '../support/text.ts'
+import { createStyler, formatTable, indentBlock, shorten, toLine } from '../support/text.ts'
 import type { FleetView } from './view.ts'
 
 type Style = ReturnType<typeof createStyler>

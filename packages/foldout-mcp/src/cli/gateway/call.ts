@@ -7,13 +7,14 @@ import {
   type CatalogEntry,
 } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
+import { formatCount } from 'foldout-shared/numbers'
 import { callWithin } from '../../gateway/calls/stages/limit-time.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { readJsonObject } from '../support/options.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { withServers, type OpenSession, type ServerOptions } from '../support/session.ts'
-import { createStyler, formatCount, toLine, toPrintable } from '../support/text.ts'
+import { createStyler, toLine, toPrintable } from '../support/text.ts'
 
 export interface CallOptions extends ServerOptions {
   readonly args?: string

@@ -1,5 +1,6 @@
 import { untilAborted } from 'foldout/promises'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
+import { formatCount } from 'foldout-shared/numbers'
 import { createGateway } from '../../gateway/gateway.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
@@ -12,7 +13,7 @@ import {
 } from '../support/session.ts'
 import { openConfig } from '../support/trust.ts'
 import { createProgress } from '../support/progress.ts'
-import { createStyler, formatCount, formatWorking, toLine, toLines, wrapWhole } from '../support/text.ts'
+import { createStyler, formatWorking, toLine, toLines, wrapWhole } from '../support/text.ts'
 
 /** The outcome of trying a server. */
 interface Examined {

@@ -1,16 +1,9 @@
+import { formatCount, formatNumber } from 'foldout-shared/numbers'
 import type { Catalog, CatalogEntry } from 'foldout/catalog'
 import type { CatalogCosts, ExposureCost } from '../../gateway/serve/costs.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import type { OpenSession } from '../support/session.ts'
-import {
-  chooseLayout,
-  createStyler,
-  formatBar,
-  formatCount,
-  formatNumber,
-  formatTable,
-  formatWorking,
-} from '../support/text.ts'
+import { chooseLayout, createStyler, formatBar, formatTable, formatWorking } from '../support/text.ts'
 import { shorten, toLine, wrap } from '../support/text.ts'
 
 /** Servers, their tools, and what both cost. */

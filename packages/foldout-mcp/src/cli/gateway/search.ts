@@ -1,7 +1,7 @@
 import { untilAborted } from 'foldout/promises'
 import type { CatalogEntry, Explanation, SearchOutcome } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { findEncoder, withServers, type EncoderOptions, type OpenSession } from '../support/session.ts'

@@ -2,7 +2,8 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../../gateway/config/definition.ts'
 import { ignore } from 'foldout/promises'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
+import { formatCount } from 'foldout-shared/numbers'
 import { createGateway, type Gateway } from '../../gateway/gateway.ts'
 import { readVersion } from '../../shared/surroundings.ts'
 import type { TrafficRecorder } from '../../gateway/traffic/record.ts'
@@ -14,7 +15,7 @@ import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, findEncoder, getGatewayOptions, noteFailure, type EncoderOptions } from '../support/session.ts'
 import { openConfig } from '../support/trust.ts'
-import { formatCount, formatDoctorHint, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
+import { formatDoctorHint, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { createGateway } from '../../gateway/gateway.ts'
 import { SECRET_NAME } from '../../shared/secret-text.ts'
 import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'

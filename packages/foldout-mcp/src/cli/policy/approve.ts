@@ -1,9 +1,10 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { UsageError } from '../../gateway/config/config.ts'
 import { APPROVAL_MS } from '../../gateway/policy/approvals/limits.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { withStore } from '../support/store.ts'
-import { formatCount, toLine } from '../support/text.ts'
+import { toLine } from '../support/text.ts'
 import { describeCaller, listApprovals, toJson, type PolicyOptions } from './approvals.ts'
 import { formatUnapproved, listPins, toJson as toPinJson } from './pins.ts'
 

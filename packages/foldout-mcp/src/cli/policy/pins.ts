@@ -1,11 +1,12 @@
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
+import { formatCount } from 'foldout-shared/numbers'
 import type { Unapproved } from '../../gateway/policy/pins/pins.ts'
 import { showInvisible } from '../../shared/visible.ts'
 import type { ToolDefinition } from '../../gateway/model/snapshot.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { withStore } from '../support/store.ts'
-import { createStyler, formatCount, formatTable } from '../support/text.ts'
+import { createStyler, formatTable } from '../support/text.ts'
 import type { PolicyOptions } from './approvals.ts'
 
 /** `foldout pins`: lists the accepted tool definitions and what has changed since. Returns the exit code. */

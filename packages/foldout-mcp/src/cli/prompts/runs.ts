@@ -4,7 +4,7 @@ import { readRecordingFile } from 'foldout/node'
 import { UsageError } from '../../gateway/config/config.ts'
 import { requireFile } from '../../gateway/config/text-file.ts'
 import { createRunStore } from '../../inspector/runs/store.ts'
-import { dropUndefined, isObject } from '../../shared/fields.ts'
+import { dropUndefined, isObject } from 'foldout-shared/values'
 import type { LoadedPrompt } from '../support/prompt-module.ts'
 
 /** Reads the recorded runs that the user named. */

@@ -2,24 +2,16 @@ import { toSimulationSteps, type CacheOptions, type SimulationStep } from 'foldo
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
+import { formatCount, formatNumber, formatUsd } from 'foldout-shared/numbers'
 import { atLeast, int, list, parse, strictObject, string, union } from '../../shared/shapes.ts'
 import { STRATEGIES, type StrategyName } from '../../inspector/protocol/protocol.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { createProgress } from '../support/progress.ts'
-import {
-  chooseLayout,
-  createStyler,
-  formatBar,
-  formatCount,
-  formatNumber,
-  formatSentences,
-  formatTable,
-  toLine,
-} from '../support/text.ts'
+import { chooseLayout, createStyler, formatBar, formatSentences, formatTable, toLine } from '../support/text.ts'
 import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { formatUsd, readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
+import { readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
 import { readRuns } from './runs.ts'
 import { checkPaths, measureSections } from './sections.ts'
 

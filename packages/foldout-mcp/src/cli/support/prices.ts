@@ -9,7 +9,7 @@ import type { ComparePrices } from 'foldout/compare'
 import * as v from 'valibot'
 import { UsageError } from '../../gateway/config/config.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { above, atLeast, number, oneOf, parse, positive, strictObject } from '../../shared/shapes.ts'
 import { toLine } from './text.ts'
 
@@ -79,12 +79,6 @@ export function toRates({ input, output, read, write }: ComparePrices): UsageRat
 /** The dollars that tokens at the price of input cost. */
 export function toUsd(tokens: number, { usdPerMillion }: Price): number | undefined {
   return usdPerMillion && (tokens * usdPerMillion) / 1_000_000
-}
-
-/** Formats dollars with at least two digits that count. */
-export function formatUsd(usd: number): string {
-  if (Math.abs(usd) < 0.1) return `$${usd.toPrecision(2)}`
-  return `$${usd.toFixed(2)}`
 }
 
 /** The prompt cache that `--cache` or `--model` names. */

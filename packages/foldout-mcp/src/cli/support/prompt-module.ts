@@ -1,3 +1,4 @@
+import { isObject } from 'foldout-shared/values'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -12,7 +13,7 @@ import { requireFile } from '../../gateway/config/text-file.ts'
 import { runUserCode } from '../../gateway/config/user-code.ts'
 import type { InspectedPrompt } from '../../inspector/prompt/source.ts'
 import type { StrategyName } from '../../inspector/protocol/protocol.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { readJsonObject } from './options.ts'
 import { toLine } from './text.ts'
 
@@ -87,9 +88,6 @@ interface Unbound {
 }
 
 type AnyPrompt = BoundPrompt | Unbound
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 function isBound(value: unknown): value is BoundPrompt {
   return isObject(value) && typeof value['render'] === 'function' && isObject(value['prompt'])

@@ -6,12 +6,13 @@ import type { MiniLm } from 'foldout/minilm'
 import type { GatewayConfig } from '../../gateway/config/config.ts'
 import type { GatewayEvent } from '../../gateway/model/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
+import { formatCount } from 'foldout-shared/numbers'
 import { includesServer } from '../../gateway/serve/select-tools.ts'
 import { getCacheFolder } from '../../shared/surroundings.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { openConfig, type ConfigOptions } from './trust.ts'
-import { createStyler, formatCount, toLine, toLines, wrapWhole } from './text.ts'
+import { createStyler, toLine, toLines, wrapWhole } from './text.ts'
 
 /** The options of every command that connects to servers. */
 export interface ServerOptions extends ConfigOptions {

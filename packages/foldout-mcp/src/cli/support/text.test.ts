@@ -3,7 +3,6 @@ import {
   chooseLayout,
   createStyler,
   formatBar,
-  formatNumber,
   formatTable,
   shorten,
   toLine,
@@ -11,13 +10,6 @@ import {
   wrap,
   wrapWhole,
 } from './text.ts'
-
-describe('a number', () => {
-  it.each([0, 7, -7, 999, 1000, -1000, 12_345, -999_999, 1_234_567, 9_007_199_254_740_991, 0.5, 1234.5678, 1e21, NaN])(
-    '%d is written as the formatter of Node.js writes it',
-    (number) => expect(formatNumber(number)).toBe(number.toLocaleString('en')),
-  )
-})
 
 describe("servers' text", () => {
   it.each([

@@ -1,7 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { formatNumber } from '../../shared/fields.ts'
-
-export { formatNumber }
+import { formatCount } from 'foldout-shared/numbers'
 
 /** Control, invisible and bidirectional characters. Removing them keeps a server from controlling the terminal. */
 const UNPRINTABLE = String.raw`[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+`
@@ -31,11 +29,6 @@ export function toLines(text: string): readonly string[] {
 /** Lines such as those of JSON, safe to print. Their indentation shows what is inside what. */
 export function indentBlock(text: string, indent: string): readonly string[] {
   return text.split(/\r?\n/).map((line) => `${indent}${toPrintable(line)}`.trimEnd())
-}
-
-/** `1 tool`, `2 tools`. */
-export function formatCount(count: number, word: string, plural = `${word}s`): string {
-  return `${formatNumber(count)} ${count === 1 ? word : plural}`
 }
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { followLinks, hashText } from '../../clients/files.ts'
+import { followLinks } from '../../clients/files.ts'
+import { hashText } from '../../shared/hash.ts'
 import { readConfigServers } from '../../clients/gateway-config.ts'
 import { getStateFolder } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'

@@ -1,10 +1,11 @@
+import { formatCount } from 'foldout-shared/numbers'
 import { isUnknown, type Catalog } from 'foldout/catalog'
 import { summarizeResult } from '../../gateway/traffic/lines.ts'
 import { readTraffic, type RecordedTraffic } from '../../gateway/traffic/recording.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { withServers, type ServerOptions } from '../support/session.ts'
-import { createStyler, formatCount, toLine } from '../support/text.ts'
+import { createStyler, toLine } from '../support/text.ts'
 
 export interface ReplayOptions extends ServerOptions {
   /** Also repeats calls of read-only tools. */

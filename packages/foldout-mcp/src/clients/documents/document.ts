@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MOST_TRIED_ENTRIES } from './limits.ts'
-import { isObject, type JsonObject } from '../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { Change, DocumentFormat, EntryChange, Format, Path, ServerPlace } from './format.ts'
 
 /** Loads a parser when it is first needed, because most commands need none or one. */

@@ -1,7 +1,7 @@
 import { parse, stringify, TomlError } from 'smol-toml'
 import { MOST_DOUBTFUL_HEADERS } from './limits.ts'
 import { endLine, getStyle, type EntryChange, type Format, type Path } from './format.ts'
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 
 /** A server is one block of tables, which is appended or cut out. */
 export const tomlFormat: Format = {

@@ -6,7 +6,7 @@ import { isCode, readGatewayConfig, type CheckText } from '../../gateway/config/
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import type { ClientDescription, Scope, ServerMap } from '../client.ts'
 import { type Format } from '../documents/format.ts'
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { applyChanges, getAt, getEntries, loadFormat } from '../documents/document.ts'
 import { createEntry, createLaunch, startsFoldout, type Launch } from '../entries.ts'
 import {

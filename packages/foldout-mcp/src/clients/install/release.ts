@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../../gateway/config/definition.ts'
 import { isNewConfig } from '../../gateway/config/own-entry.ts'
-import { checkWritable, findFile, hashText, removeFile, replaceFile, type FoundFile } from '../files.ts'
+import { checkWritable, findFile, removeFile, replaceFile, type FoundFile } from '../files.ts'
+import { hashText } from '../../shared/hash.ts'
 import { changeConfig, cutServers, readConfigServers, refuseShared, type ConfigChange } from '../gateway-config.ts'
 import type { AddedServer, ConfigRecord, State } from '../state.ts'
 

@@ -10,7 +10,7 @@ import type {
 import { ignore } from 'foldout/promises'
 import { UsageError } from '../config/config.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { createAuthFetch, describeAuthFailure, isSafe } from './auth-fetch.ts'
 import { AUTH_REQUEST_TIMEOUT_MS } from './limits.ts'
 import { getAddress, identifySignIn, isIssuer, withTokens, type SignInRecord } from './record.ts'

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import type { FetchLike, OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import type { ServerAuth } from '../config/config.ts'
 import type { FilledHttpServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { createAuthFetch, describeAuthFailure } from './auth-fetch.ts'
 import { getAddress, isIssuer, withTokens, type SignInRecord } from './record.ts'
 

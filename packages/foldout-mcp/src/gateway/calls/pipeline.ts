@@ -8,7 +8,7 @@ import {
 } from 'foldout/catalog'
 import { compose, type Call, type CallScope, type CallStage, type Next, type Stage } from './call/call.ts'
 import type { CalledServer } from '../servers/server-tool.ts'
-import type { JsonObject } from '../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import type { Request, RequestScope, RequestStage } from './requests/request.ts'
 import type { ServerTool } from '../servers/server-tool.ts'
 import { ALLOWED, createFacts, type ToolFacts } from '../policy/rules/rules.ts'

@@ -1,3 +1,4 @@
+import { decodeUrlPart } from 'foldout-shared/url-text'
 import { parseEnv } from 'node:util'
 import {
   UsageError,
@@ -120,16 +121,8 @@ function moveCredentials(given: URL, headers: FilledHttpServer['headers']): Pick
   url.username = ''
   url.password = ''
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return { url, headers }
-  const credentials = `${decode(given.username)}:${decode(given.password)}`
+  const credentials = `${decodeUrlPart(given.username)}:${decodeUrlPart(given.password)}`
   return { url, headers: { ...headers, Authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 async function fillAuth(auth: ServerAuth, fill: (text: string) => string): Promise<ServerAuth> {

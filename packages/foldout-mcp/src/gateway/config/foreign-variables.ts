@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 
 /** An input prompt of VS Code, whose answer a text refers to. */
 export interface Input {

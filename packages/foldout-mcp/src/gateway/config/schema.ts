@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
-import { isObject, type JsonObject } from '../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import { isNear } from '../../shared/near.ts'
 import {
   above,

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 
 /** The keys that a configuration may have its servers under, the preferred one first. VS Code writes `servers`. */
 export const SERVER_KEYS = ['mcpServers', 'servers'] as const

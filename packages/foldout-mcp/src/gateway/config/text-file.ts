@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
-import { formatNumber } from '../../shared/fields.ts'
+import { formatNumber } from 'foldout-shared/numbers'
 import { UsageError } from './config.ts'
 import { MAX_CONFIG_BYTES } from './limits.ts'
 

@@ -1,6 +1,7 @@
+import { isObject } from 'foldout-shared/values'
 import type { CallResult, ToolContent } from 'foldout/catalog'
 import type * as resultsRoom from 'foldout/results'
-import { isObject, isSmall } from '../../shared/fields.ts'
+import { isSmall } from '../../shared/fields.ts'
 import { KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
 
 type ResultsRoom = typeof resultsRoom

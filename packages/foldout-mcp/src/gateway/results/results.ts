@@ -8,7 +8,7 @@ import {
 } from 'foldout/catalog'
 import { ignore } from 'foldout/promises'
 import type { ServerConfig } from '../config/config.ts'
-import type { JsonObject } from '../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import { foldResult, mayExceed, type TakenText } from './fold.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
 import { LISTING } from './listing.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema } from 'foldout'
-import { dropUndefined, isObject, type JsonObject } from '../../shared/fields.ts'
+import { dropUndefined, isObject, type JsonObject } from 'foldout-shared/values'
 import type { ParameterOverride, ServerToolOverride } from '../config/definition.ts'
 import type { ToolDefinition } from '../model/snapshot.ts'
 

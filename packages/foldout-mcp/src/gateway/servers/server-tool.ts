@@ -1,5 +1,5 @@
 import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
-import type { JsonObject } from '../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import type { ToolDefinition } from '../model/snapshot.ts'
 import type { ToolCall } from '../upstreams/upstream-options.ts'
 

@@ -1,3 +1,4 @@
+import { decodeUrlPart } from 'foldout-shared/url-text'
 import { join } from 'node:path'
 import { createSignInStore } from '../auth/store.ts'
 import { UsageError } from '../config/config.ts'
@@ -73,16 +74,8 @@ export function fillStore(
 /** The whole URL, its password, and the key. */
 function findStoreSecrets({ url, key }: StoreSettings): readonly string[] {
   const { password = '', searchParams } = URL.canParse(url) ? new URL(url) : {}
-  const given = [password, decodeText(password), searchParams?.get('password') ?? '']
+  const given = [password, decodeUrlPart(password), searchParams?.get('password') ?? '']
   return [...(given.some((text) => text !== '') ? [url] : []), ...given, ...(key?.split(/[\s,]+/) ?? [])]
-}
-
-function decodeText(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /**

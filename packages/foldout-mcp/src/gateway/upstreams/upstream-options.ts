@@ -6,7 +6,7 @@ import type { ConnectedClient } from './asking/outside.ts'
 import type { Connection, ConnectionOptions } from './connection.ts'
 import type { UpstreamState } from '../model/server-state.ts'
 import type { Snapshot } from '../model/snapshot.ts'
-import type { JsonObject } from '../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 
 /** A call to send to a server. */
 export interface ToolCall {

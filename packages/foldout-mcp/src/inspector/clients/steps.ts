@@ -1,6 +1,7 @@
+import { formatBytes, formatCount, formatRounded } from 'foldout-shared/numbers'
 import type { RecordedTraffic } from '../../gateway/traffic/recording.ts'
 import type { RunStep } from '../protocol/protocol.ts'
-import { formatBytes, formatCount, formatNumber, shorten } from '../protocol/text.ts'
+import { shorten } from '../protocol/text.ts'
 import { formatJson } from '../runs/describe.ts'
 
 type Described = Pick<RunStep, 'kind' | 'title' | 'detail' | 'isBad'>
@@ -61,7 +62,7 @@ function describe(line: RecordedTraffic): Described {
 
 function describeList({ tools, exposure, all, allTokens }: Line<'list'>): Described {
   const whole = all === undefined ? '' : `of ${formatCount(all, 'tool')}`
-  const cost = allTokens === undefined ? '' : `listing all would cost ${formatNumber(allTokens)} tokens`
+  const cost = allTokens === undefined ? '' : `listing all would cost ${formatRounded(allTokens)} tokens`
   return {
     kind: 'list',
     title: `Listed ${formatCount(tools, 'tool')} as ${exposure}`,

@@ -1,7 +1,7 @@
 import type { BoundPrompt, DisclosureStrategy, RenderedPrompt } from 'foldout'
 import type { RenderedNode } from 'foldout/prompt'
 import type { PromptCosts } from 'foldout/telemetry'
-import { dropUndefined } from '../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { InspectorSource } from '../inspector.ts'
 import type {
   PromptRequest,

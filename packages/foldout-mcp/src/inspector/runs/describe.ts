@@ -1,7 +1,9 @@
 import { MAX_SHOWN_CHARACTERS } from '../protocol/limits.ts'
 import { MAX_CHART_POINTS, MAX_NAME_CHARACTERS } from './limits.ts'
 import type { ChartPoint, RunMessage, RunOpening, RunSummary, RunView } from '../protocol/protocol.ts'
-import type { ModelMessage, ModelStep, RunModel } from './model.ts'
+import type { ModelMessage } from './conversation.ts'
+import type { RunModel } from './model.ts'
+import type { ModelStep } from './requests.ts'
 
 /** A run as lists show it. Names may have any length, because a recording may come from anywhere. */
 export function describeSummary(run: RunModel): RunSummary {

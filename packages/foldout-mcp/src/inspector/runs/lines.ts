@@ -94,6 +94,9 @@ const eventSchema = v.variant('type', [
 ])
 export type RunEvent = v.InferOutput<typeof eventSchema>
 
+/** The event of a type. */
+export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
+
 /** The latest time a date can represent. */
 const MAX_TIME = 8_640_000_000_000_000
 

@@ -1,7 +1,8 @@
+import { formatCount, formatRounded } from 'foldout-shared/numbers'
 import type { RunStep, StepKind, TokenUsage } from '../protocol/protocol.ts'
-import { formatCount, formatNumber, shorten } from '../protocol/text.ts'
+import { shorten } from '../protocol/text.ts'
 import { formatJson } from './describe.ts'
-import type { ModelStep } from './model.ts'
+import type { ModelStep } from './requests.ts'
 
 type StepEvent = ModelStep['event']
 type Described = Pick<RunStep, 'title' | 'detail'> & { readonly isBad?: boolean; readonly usage?: TokenUsage }
@@ -44,14 +45,14 @@ function describeEvent(event: StepEvent): Described {
       return { title: event.isResumed ? 'Resumed' : 'Started', detail: event.input ?? '' }
     case 'prompt/rendered':
       return {
-        title: `Rendered ${formatNumber(event.tokens.total)} of ${formatNumber(event.tokensIfAllOpen.total)} tokens`,
+        title: `Rendered ${formatRounded(event.tokens.total)} of ${formatRounded(event.tokensIfAllOpen.total)} tokens`,
         detail: event.summarized.length === 0 ? 'nothing folded' : `folded: ${event.summarized.join(', ')}`,
       }
     case 'request/sent':
       return { title: `Request with ${formatCount(event.tools.length, 'tool')}`, detail: event.tools.join(', ') }
     case 'request/retried':
       return {
-        title: `Retry ${event.attempt}${event.delayMs > 0 ? ` after ${formatNumber(event.delayMs)} ms` : ''}`,
+        title: `Retry ${event.attempt}${event.delayMs > 0 ? ` after ${formatRounded(event.delayMs)} ms` : ''}`,
         detail: event.reason,
         isBad: true,
       }
@@ -75,13 +76,13 @@ function describeEvent(event: StepEvent): Described {
       return event.disclosure ? describeOpening(event.disclosure, event.ok) : describeCall(event)
     case 'cache/missed':
       return {
-        title: `Cache missed for ${formatNumber(event.lost)} tokens`,
+        title: `Cache missed for ${formatRounded(event.lost)} tokens`,
         detail: event.cause,
         isBad: true,
       }
     case 'cache/diagnosed':
       return {
-        title: `The provider missed ${formatNumber(event.tokens)} tokens in its cache`,
+        title: `The provider missed ${formatRounded(event.tokens)} tokens in its cache`,
         detail: event.reason.replaceAll('_', ' '),
         isBad: true,
       }
@@ -118,7 +119,7 @@ function describeOther(event: Other): Described {
     case 'result/read':
       return {
         title: `Read ${event.handle} again, of ${event.tool}`,
-        detail: `${formatNumber(event.tokens)} tokens, after ${formatNumber(event.age)} replies`,
+        detail: `${formatRounded(event.tokens)} tokens, after ${formatRounded(event.age)} replies`,
       }
     case 'tools/removed':
       return { title: `Removed ${event.names.join(', ')}`, detail: 'their sections are closed' }
@@ -147,7 +148,10 @@ function describeAhead(ahead: Extract<StepEvent, { type: 'sections/opened' }>): 
   const { keys, rule, place, tokens } = ahead
   if (keys.length === 0) return { title: 'Opened nothing ahead', detail: `rule: ${rule}` }
   const where = place === 'system' ? 'in the system text' : 'behind the message'
-  return { title: `Opened ahead: ${keys.join(', ')}`, detail: `${formatNumber(tokens)} tokens ${where}; rule: ${rule}` }
+  return {
+    title: `Opened ahead: ${keys.join(', ')}`,
+    detail: `${formatRounded(tokens)} tokens ${where}; rule: ${rule}`,
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -166,9 +170,9 @@ function describeFold(fold: Extract<StepEvent, { type: 'results/folded' }>): Des
     ...(summarized > 0 ? [formatCount(summarized, 'message')] : []),
     ...(sections.length > 0 ? [sections.join(', ')] : []),
   ]
-  const money = `costs ${formatNumber(cost)} now, gains ${formatNumber(gain)} per request`
+  const money = `costs ${formatRounded(cost)} now, gains ${formatRounded(gain)} per request`
   return {
-    title: `Folded ${what.join(' and ')}: ${formatNumber(freed)} of ${formatNumber(context)} tokens`,
+    title: `Folded ${what.join(' and ')}: ${formatRounded(freed)} of ${formatRounded(context)} tokens`,
     detail: `${REASONS[reason] ?? reason}; ${money}`,
   }
 }
@@ -187,6 +191,6 @@ function describeOpening({ keys, reason, answer }: Opening, isOk: boolean): Desc
 
 function describeCall(call: { name: string; ok: boolean; durationMs: number; message: string }): Described {
   const { name, ok, durationMs, message } = call
-  const title = `${name} ${ok ? 'answered' : 'failed'} in ${formatNumber(durationMs)} ms`
+  const title = `${name} ${ok ? 'answered' : 'failed'} in ${formatRounded(durationMs)} ms`
   return { title, detail: message, isBad: !ok }
 }

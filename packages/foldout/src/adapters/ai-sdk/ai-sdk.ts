@@ -1,5 +1,5 @@
 import type { LanguageModel, ToolSet } from 'ai'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { extendPrefix } from '../anthropic/native.ts'
@@ -196,7 +196,7 @@ function getStart({ model, providerTools }: Settings, request: ChatRequest, addi
  */
 function isThinkingEnabled({ providerOptions }: Settings): boolean {
   const thinking = providerOptions?.['anthropic']?.['thinking']
-  return isPlainObject(thinking) && thinking['type'] === 'enabled'
+  return isObject(thinking) && thinking['type'] === 'enabled'
 }
 
 /**

@@ -1,7 +1,8 @@
+import { isObject } from 'foldout-shared/values'
 import type { AssistantModelMessage, LanguageModel, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai'
 import { FoldoutError } from '../../core/errors.ts'
 import { isThenable } from '../../core/promises.ts'
-import { isPlainObject, type Json } from '../../core/json/json.ts'
+import { type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
 import { extendPrefix } from '../anthropic/native.ts'
 import { REPLY_BEFORE_USER, toShortId, type Quirk } from '../quirks.ts'
@@ -160,13 +161,13 @@ function toSentPart(part: AssistantPart, { hasItemIds = true }: MessageOptions, 
 function readStored(
   content: Json,
 ): { readonly parts: readonly AssistantPart[]; readonly prefix: Json | undefined } | undefined {
-  if (!isPlainObject(content) || !Array.isArray(content['parts'])) return undefined
-  return { parts: content['parts'].filter(isPlainObject) as unknown as AssistantPart[], prefix: content['prefix'] }
+  if (!isObject(content) || !Array.isArray(content['parts'])) return undefined
+  return { parts: content['parts'].filter(isObject) as unknown as AssistantPart[], prefix: content['prefix'] }
 }
 
 /** Providers accept only objects here. */
 function getInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
-  if (isPlainObject(args)) return args
+  if (isObject(args)) return args
   if (malformed === undefined) return {}
   return { malformed }
 }

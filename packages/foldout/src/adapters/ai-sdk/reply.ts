@@ -1,5 +1,5 @@
 import type { CallWarning, ModelMessage, TextStreamPart, ToolSet } from 'ai'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { ChatReply, ChatRequest, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { endReply, measureText, readStream } from '../stream.ts'
@@ -138,7 +138,7 @@ function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-
  */
 function toCutCall(call: ToolCall): ToolCall {
   const { arguments: input, ...rest } = call
-  const isEmpty = isPlainObject(input) && Object.keys(input).length === 0
+  const isEmpty = isObject(input) && Object.keys(input).length === 0
   if (call.malformed !== undefined) return { ...call, isCutOff: true }
   if (isEmpty) return { ...rest, malformed: '', isCutOff: true }
   return call
@@ -158,7 +158,7 @@ function toRequestError(adapter: string, reported: unknown): unknown {
     return cutStream(adapter, reported.message, reported)
   const { cause } = reported
   // The gateway keeps the headers, which say how long to wait, only in the cause.
-  if ('statusCode' in reported && !('responseHeaders' in reported) && isPlainObject(cause)) {
+  if ('statusCode' in reported && !('responseHeaders' in reported) && isObject(cause)) {
     const { statusCode: status } = reported
     return Object.assign(new Error(reported.message, { cause }), { status, headers: cause['responseHeaders'] })
   }
@@ -171,8 +171,8 @@ function isCutResponse({ name, message }: Error): boolean {
 
 /** Providers deliver errors inside a stream as plain data. */
 function toStreamFailure(data: unknown): Error {
-  const inner = isPlainObject(data) && isPlainObject(data['error']) ? data['error'] : data
-  const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined
+  const inner = isObject(data) && isObject(data['error']) ? data['error'] : data
+  const message = isObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined
   const text = message ?? (typeof data === 'string' ? data : JSON.stringify(data))
   return Object.assign(new Error(text), { status: undefined, error: data })
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { readUsage, type Usage } from '../usage/usage.ts'
 
 /** The parts of a usage that are read. Older versions report the cached input and the reasoning beside the totals. */
@@ -43,5 +43,5 @@ function readCost(raw: unknown, providerMetadata: unknown): number | undefined {
 }
 
 function find(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, key) => (isPlainObject(inner) ? inner[key] : undefined), value)
+  return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
 }

@@ -1,5 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest, AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
 import { getAddedTools, toAcceptedId } from '../tool-calls.ts'
@@ -313,5 +313,5 @@ const MAX_ID_CHARACTERS = 64
 
 /** The API accepts only objects. Anything else the model wrote is wrapped in one, so the model sees its mistake. */
 export function toWireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
-  return isPlainObject(args) ? args : { INVALID_JSON: malformed ?? JSON.stringify(args) }
+  return isObject(args) ? args : { INVALID_JSON: malformed ?? JSON.stringify(args) }
 }

@@ -1,6 +1,7 @@
+import { dropUndefined, isObject } from 'foldout-shared/values'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { sha256Hex } from '../../core/hash.ts'
-import { dropUndefined, isPlainObject, type Json } from '../../core/json/json.ts'
+import { type Json } from '../../core/json/json.ts'
 import type { AssistantMessage } from '../contract.ts'
 
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
@@ -35,11 +36,11 @@ export function toNative(
  * is checked.
  */
 export function readNative({ native }: AssistantMessage): NativeReply | undefined {
-  if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
+  if (native?.adapter !== ADAPTER_NAME || !isObject(native.content)) return undefined
   const { blocks, prefix, container, id } = native.content
   if (!Array.isArray(blocks)) return undefined
   return {
-    blocks: blocks.filter(isPlainObject) as unknown as ContentParam[],
+    blocks: blocks.filter(isObject) as unknown as ContentParam[],
     prefix: typeof prefix === 'string' ? prefix : undefined,
     container: typeof container === 'string' ? container : undefined,
     id: typeof id === 'string' ? id : undefined,

@@ -1,5 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
@@ -100,7 +100,7 @@ async function readToEnd(stream: AsyncIterable<StreamEvent>, options: ReadOption
 /** Reports why the provider did not find the beginning of the request in its cache, if it says so. */
 function reportMiss({ diagnostics }: BetaMessage, emit: ReadOptions['emit']): void {
   const miss: unknown = diagnostics?.cache_miss_reason
-  if (!isPlainObject(miss) || typeof miss['type'] !== 'string') return
+  if (!isObject(miss) || typeof miss['type'] !== 'string') return
   const { type, cache_missed_input_tokens: tokens } = miss
   emit({ type: 'cache/diagnosed', reason: type.slice(0, MAX_REASON), tokens: Math.max(0, Number(tokens) || 0) })
 }

@@ -1,5 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { importPeer } from '../../core/peer.ts'
 import type { OutputSpec } from '../../prompt/definition/output.ts'
 import type { ChatRequest } from '../contract.ts'
@@ -83,8 +83,8 @@ export async function toOutputFormat(output: OutputSpec<unknown> | undefined): P
 /** The provider closes every object, so an object with arbitrary keys would always be empty. */
 function hasFreeKeys(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.some(hasFreeKeys)
-  if (!isPlainObject(schema)) return false
+  if (!isObject(schema)) return false
   const { additionalProperties: more, patternProperties } = schema
-  if (patternProperties !== undefined || more === true || isPlainObject(more)) return true
+  if (patternProperties !== undefined || more === true || isObject(more)) return true
   return Object.values(schema).some(hasFreeKeys)
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { NO_USAGE, addUsage, readCount, readUsage, type Usage } from '../usage/usage.ts'
 
 /** The parts of a report that are read. Everything may be missing. */
@@ -25,7 +25,7 @@ export function readReport(report: ReportedUsage): Usage {
   const { iterations } = report
   const extras: readonly unknown[] = Array.isArray(iterations) ? iterations : []
   return extras
-    .filter((iteration) => isPlainObject(iteration) && EXTRA_ITERATIONS.has(iteration['type']))
+    .filter((iteration) => isObject(iteration) && EXTRA_ITERATIONS.has(iteration['type']))
     .reduce<Usage>((sum, iteration) => addUsage(sum, readCounts(iteration as ReportedUsage)), readCounts(report))
 }
 
@@ -39,8 +39,8 @@ function readCounts(report: ReportedUsage): Usage {
     outputTokens: report.output_tokens,
     cachedInputTokens,
     cacheWriteTokens,
-    cacheWriteTokens1h: isPlainObject(writes) ? writes['ephemeral_1h_input_tokens'] : undefined,
-    reasoningTokens: isPlainObject(output) ? output['thinking_tokens'] : undefined,
+    cacheWriteTokens1h: isObject(writes) ? writes['ephemeral_1h_input_tokens'] : undefined,
+    reasoningTokens: isObject(output) ? output['thinking_tokens'] : undefined,
   })
 }
 

@@ -1,5 +1,5 @@
 import { checkNumbers } from '../../core/check-number.ts'
-import { dropUndefined } from '../../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { refuseMedia } from '../anthropic/input.ts'
 import { USUAL_CACHE } from '../../core/price/prompt-cache.ts'
 import { findPromptCache } from '../cache/known-caches.ts'

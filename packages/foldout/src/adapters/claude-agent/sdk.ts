@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { importPeer } from '../../core/peer.ts'
 import type { UserBlock } from '../anthropic/input.ts'
 import type { ModelUsage, ReportedUsage } from '../anthropic/usage.ts'
@@ -175,7 +175,7 @@ export function getInstalledVersion(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve(AGENT_SDK)
     const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'))
-    if (isPlainObject(manifest) && typeof manifest['version'] === 'string') return manifest['version']
+    if (isObject(manifest) && typeof manifest['version'] === 'string') return manifest['version']
     return undefined
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../core/hash.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { AssistantMessage, Message } from '../contract.ts'
 import type { SdkPrompt } from './sdk.ts'
 import { toPrompt } from './transcript.ts'
@@ -28,7 +28,7 @@ export function findResumption(messages: readonly Message[]): Resumption | undef
   const reply = messages.at(-2)
   if (user?.role !== 'user' || reply?.role !== 'assistant' || reply.native?.adapter !== ADAPTER) return undefined
   const { content } = reply.native
-  if (!isPlainObject(content) || typeof content['session'] !== 'string') return undefined
+  if (!isObject(content) || typeof content['session'] !== 'string') return undefined
   if (content['conversation'] !== identify(messages.slice(0, -1))) return undefined
   return { session: content['session'], prompt: toPrompt(user) }
 }

@@ -1,5 +1,6 @@
+import { isObject } from 'foldout-shared/values'
 import type { OpenAI } from 'openai'
-import { isPlainObject, type Json } from '../../core/json/json.ts'
+import { type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, UserMessage } from '../contract.ts'
 import { REPLY_BEFORE_USER, getHost, toShortId } from '../quirks.ts'
 import { toAcceptedId, toResultText } from '../tool-calls.ts'
@@ -125,7 +126,7 @@ function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, usin
 /** Servers that render calls with a chat template parse the arguments, and fail if they are not valid JSON. */
 function formatArguments({ arguments: input, malformed }: ToolCall): string {
   if (malformed !== undefined) return JSON.stringify({ malformed })
-  return JSON.stringify(isPlainObject(input) ? input : toObject(input))
+  return JSON.stringify(isObject(input) ? input : toObject(input))
 }
 
 /** Templates also fail if the arguments are not an object. */
@@ -137,7 +138,7 @@ function toObject(input: unknown): object {
 /** Returns the extras of a reply, or none if another server sent them. */
 function readExtras({ native }: AssistantMessage, adapter: string): ChatExtras {
   const content: unknown = native?.adapter === adapter ? native.content : undefined
-  if (!isPlainObject(content)) return { fields: {}, calls: {} }
+  if (!isObject(content)) return { fields: {}, calls: {} }
   const { fields, calls } = content as Partial<ChatExtras>
-  return { fields: isPlainObject(fields) ? fields : {}, calls: isPlainObject(calls) ? calls : {} }
+  return { fields: isObject(fields) ? fields : {}, calls: isObject(calls) ? calls : {} }
 }

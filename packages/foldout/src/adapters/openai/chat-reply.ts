@@ -1,5 +1,6 @@
+import { isObject } from 'foldout-shared/values'
 import type { OpenAI } from 'openai'
-import { isPlainObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { MAX_ARGUMENTS_DEPTH } from '../limits.ts'
@@ -89,7 +90,7 @@ function readContent(content: unknown): { readonly text: string; readonly reason
   let text = ''
   let reasoning = ''
   for (const part of toList(content)) {
-    if (!isPlainObject(part)) continue
+    if (!isObject(part)) continue
     if (typeof part['text'] === 'string' && part['type'] === 'text') text += part['text']
     if (part['type'] === 'thinking') reasoning += readThinking(part['thinking'])
   }
@@ -99,7 +100,7 @@ function readContent(content: unknown): { readonly text: string; readonly reason
 function readThinking(thinking: unknown): string {
   if (typeof thinking === 'string') return thinking
   return toList(thinking)
-    .map((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
     .join('')
 }
 
@@ -176,7 +177,7 @@ function createReasoningReader() {
     read({ reasoning_content: content, reasoning, reasoning_details: parts }: Delta): string {
       if (typeof content === 'string') texts.reasoning_content += content
       if (typeof reasoning === 'string') texts.reasoning += reasoning
-      for (const part of toList(parts)) if (isPlainObject(part) && isKept(part)) addDetail(details, part as JsonObject)
+      for (const part of toList(parts)) if (isObject(part) && isKept(part)) addDetail(details, part as JsonObject)
       // Some servers send the same text under both names.
       return ([content, reasoning].find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? ''
     },

@@ -1,6 +1,7 @@
+import { isObject } from 'foldout-shared/values'
 import type { ClientOptions, OpenAI } from 'openai'
 import { getErrorMessage } from '../../core/errors.ts'
-import { isPlainObject, type Json } from '../../core/json/json.ts'
+import { type Json } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import { AdapterError } from '../adapter-error.ts'
 import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
@@ -79,7 +80,7 @@ function withReadableErrors(fetch: Fetch = globalThis.fetch): Fetch {
     const error = findError(body)
     const { status: given, headers } = response
     const status = response.ok && error !== undefined ? getErrorStatus(error) : given
-    const isKnown = isPlainObject(body) && isPlainObject(body['error'])
+    const isKnown = isObject(body) && isObject(body['error'])
     const passed = isKnown || (response.ok && error === undefined) ? text : formatError(body)
     return new Response(passed, { status, headers: withoutLength(headers) })
   }
@@ -95,20 +96,20 @@ function parseJson(text: string): unknown {
 
 function findError(body: unknown): unknown {
   const one: unknown = Array.isArray(body) ? body[0] : body
-  return isPlainObject(one) ? (one['error'] ?? undefined) : undefined
+  return isObject(one) ? (one['error'] ?? undefined) : undefined
 }
 
 function formatError(body: unknown): string {
   const error = findError(body)
-  if (isPlainObject(error)) return JSON.stringify({ error })
-  const { message, code, type } = isPlainObject(body) ? body : {}
+  if (isObject(error)) return JSON.stringify({ error })
+  const { message, code, type } = isObject(body) ? body : {}
   const said = typeof message === 'string' ? message : JSON.stringify(error ?? body ?? '')
   return JSON.stringify({ error: { message: said.slice(0, MAX_REFUSAL_CHARACTERS), code, type } })
 }
 
 /** Returns the status that an error stands for, although the server has answered with 200. */
 function getErrorStatus(error: unknown): number {
-  const { code, status, type } = isPlainObject(error) ? error : {}
+  const { code, status, type } = isObject(error) ? error : {}
   const named = [code, status].map(Number).find((number) => number >= 400 && number < 600)
   const isBusy = /overload|rate.?limit|capacity|server|time.?out|unavailable/i.test(`${String(code)} ${String(type)}`)
   return named ?? (isBusy ? 503 : 400)

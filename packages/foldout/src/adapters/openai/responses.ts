@@ -1,6 +1,7 @@
+import { isObject } from 'foldout-shared/values'
 import type { OpenAI } from 'openai'
 import { sha256Hex } from '../../core/hash.ts'
-import { isPlainObject, type Json } from '../../core/json/json.ts'
+import { type Json } from '../../core/json/json.ts'
 import type {
   ChatReply,
   ChatRequest,
@@ -129,7 +130,7 @@ function toResponseBody(
     output && using.has('output-format')
       ? { format: { type: 'json_schema', ...toNamedSchema(output, isStrict) } as const }
       : {}
-  const texts = { ...(isPlainObject(text) && text), ...format }
+  const texts = { ...(isObject(text) && text), ...format }
   return {
     store: false,
     ...(using.has('reasoning') && { include: ['reasoning.encrypted_content'] }),

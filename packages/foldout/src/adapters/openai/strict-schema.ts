@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 
 /** The keywords that OpenAI accepts in every strict schema. It refuses the whole request for any other. */
@@ -34,9 +34,9 @@ export function isStrictSchema(schema: JsonSchema): boolean {
 }
 
 function isStrictAt(schema: unknown, levels: number, budget: { properties: number }): boolean {
-  if (!isPlainObject(schema) || levels < 0) return false
+  if (!isObject(schema) || levels < 0) return false
   const { type, anyOf, items, properties, enum: values = [] } = schema
-  if (!Array.isArray(values) || values.length > MAX_VALUES || values.some(isPlainObject)) return false
+  if (!Array.isArray(values) || values.length > MAX_VALUES || values.some(isObject)) return false
   const types = typeof type === 'string' ? [type] : (type ?? [])
   if (!Array.isArray(types) || !types.every((each) => typeof each === 'string' && Object.hasOwn(BY_TYPE, each)))
     return false
@@ -52,7 +52,7 @@ function isStrictAt(schema: unknown, levels: number, budget: { properties: numbe
 
 function hasExactFields(schema: Readonly<Record<string, unknown>>, budget: { properties: number }): boolean {
   const { properties, required, additionalProperties } = schema
-  if (!isPlainObject(properties) || additionalProperties !== false) return false
+  if (!isObject(properties) || additionalProperties !== false) return false
   const names = Object.keys(properties)
   budget.properties -= names.length
   const wanted = new Set(Array.isArray(required) ? required : [])

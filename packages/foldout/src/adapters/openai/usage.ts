@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { readCount, readUsage, type Usage } from '../usage/usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export function readChatUsage(reported: unknown): Usage {
 export function findChatUsage(chunk: object): Usage | undefined {
   const { usage, x_groq: groq } = chunk as Fields
   const found = usage ?? toFields(groq)['usage']
-  if (isPlainObject(found)) return readChatUsage(found)
+  if (isObject(found)) return readChatUsage(found)
   return undefined
 }
 
@@ -70,6 +70,6 @@ function findCount(...counts: readonly unknown[]): number {
 }
 
 function toFields(value: unknown): Fields {
-  if (isPlainObject(value)) return value
+  if (isObject(value)) return value
   return {}
 }

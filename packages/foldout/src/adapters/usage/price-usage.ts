@@ -1,6 +1,6 @@
 import { checkNumber } from '../../core/check-number.ts'
 import { FoldoutError, type ErrorCode } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { Usage } from './usage.ts'
 
 /**
@@ -51,7 +51,7 @@ export function priceUsage(usage: Usage, rates: UsageRates): number {
 
 /** Rejects rates that are not numbers, because a sum with NaN would never reach a limit. */
 export function checkRates(name: string, rates: unknown, code: ErrorCode): void {
-  if (!isPlainObject(rates)) throw new FoldoutError(code, `${name} is missing. ${HOW}`)
+  if (!isObject(rates)) throw new FoldoutError(code, `${name} is missing. ${HOW}`)
   for (const field of ['input', 'output'])
     if (rates[field] === undefined) throw new FoldoutError(code, `${name}.${field} is missing. ${HOW}`)
   for (const field of ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h'])

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 
 /**
@@ -96,7 +96,7 @@ export function hasUsage(usage: Usage): boolean {
  * optional; absurdly large ones are capped.
  */
 export function readUsage(usage: unknown): Usage {
-  const given = isPlainObject(usage) ? usage : {}
+  const given = isObject(usage) ? usage : {}
   const read: Record<string, number> = {}
   for (const field of REQUIRED) read[field] = readCount(given[field])
   for (const field of OPTIONAL) if (isCount(given[field])) read[field] = readCount(given[field])

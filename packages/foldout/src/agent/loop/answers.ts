@@ -1,5 +1,5 @@
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { cutWithCount, shorten } from '../../core/text.ts'
 import type { ToolCall } from '../../adapters/contract.ts'
 import type { Event } from '../../session/event.ts'
@@ -32,7 +32,7 @@ export function checkAnswers(core: RunCore): void {
 const MAX_TTL_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 function isAnswer(answer: unknown): answer is ApprovalAnswer {
-  if (!isPlainObject(answer)) return false
+  if (!isObject(answer)) return false
   const { callId, digest, approved, reason } = answer
   const isReason = reason === undefined || typeof reason === 'string'
   return typeof callId === 'string' && typeof digest === 'string' && typeof approved === 'boolean' && isReason

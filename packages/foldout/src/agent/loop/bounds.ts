@@ -2,7 +2,7 @@ import { NO_USAGE, subtractUsage, type Usage } from '../../adapters/usage/usage.
 import { checkRates, priceUsage } from '../../adapters/usage/price-usage.ts'
 import { checkNumber, describeGiven } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { ignore, isThenable } from '../../core/promises.ts'
 import { checkBudget } from '../../prompt/render/budget.ts'
 import { LimitReachedError, type LimitKind } from '../errors.ts'
@@ -113,7 +113,7 @@ function checkHook(hook: unknown): void {
 
 function checkCostLimit(cost: unknown): void {
   if (cost === undefined) return
-  const { usd, rates } = isPlainObject(cost) ? cost : {}
+  const { usd, rates } = isObject(cost) ? cost : {}
   if (!Number.isFinite(usd) || (usd as number) < 0)
     throw new FoldoutError('run-options', `limits.cost.usd is ${describeGiven(usd)}. Pass a number, 0 or more.`)
   checkRates('limits.cost.rates', rates, 'run-options')

@@ -2,7 +2,7 @@ import type { Message, ProviderAdapter } from '../../adapters/contract.ts'
 import { checkNumber } from '../../core/check-number.ts'
 import { USUAL_CACHE, type PromptCache } from '../../core/price/prompt-cache.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 /**
  * When a run folds old results back. The conversation in the session keeps them: the model reads any part with
@@ -139,7 +139,7 @@ export function checkRefold(refold: RefoldOptions | false | undefined, adapter: 
 }
 
 function checkCache(cache: unknown, check: (name: string, value: unknown) => void): void {
-  if (!isPlainObject(cache)) throw refuse('refold.cache must have read, write and ttlMs')
+  if (!isObject(cache)) throw refuse('refold.cache must have read, write and ttlMs')
   for (const name of ['read', 'write', 'ttlMs']) {
     if (cache[name] === undefined) throw refuse(`refold.cache.${name} is missing`)
     check(`cache.${name}`, cache[name])

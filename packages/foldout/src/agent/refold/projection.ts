@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolMessage, ToolsMessage } from '../../adapters/contract.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { createStub, describeFolded } from '../../results/describe-folded.ts'
 import { outlineText } from '../../results/read-part.ts'
 import { READ_RESULT } from '../../results/read-result.ts'
@@ -89,7 +89,7 @@ export function createProjector({ records, removed }: ProjectorOptions): Project
 /** Remembers which result each call of `read_result` reads. What it returns is no result with a handle of its own. */
 function collectReadings({ toolCalls }: AssistantMessage, readings: Map<string, string>): void {
   for (const { id, name, arguments: args } of toolCalls) {
-    const result = name === READ_RESULT && isPlainObject(args) ? args['result'] : undefined
+    const result = name === READ_RESULT && isObject(args) ? args['result'] : undefined
     if (typeof result === 'string') readings.set(id, result.slice(0, MAX_HANDLE))
   }
 }

@@ -165,59 +165,23 @@ export const NEW_FIELDS: Fields = Object.freeze({
   delegated: NO_USAGE,
 })
 
-/**
- * A state as a session holds it. Its messages are a log, which appends in constant time; the list is built on demand.
- * It is a class because a state is created for each event of a run, and engines create class instances fastest.
- */
-export class HeldState implements RunState {
-  readonly version = 1
-  readonly id: string
-  readonly status: RunState['status']
-  readonly finished: readonly ToolMessage[]
-  readonly calling: readonly RunningCall[]
-  readonly approvals: readonly HeldApproval[]
-  readonly pending: readonly PendingOpening[]
-  readonly usage: Usage
-  readonly totalUsage: Usage
-  readonly expansions: number
-  readonly turns: number
-  readonly repairs: number
-  readonly disclosed: readonly string[]
-  readonly answer: string | null
-  readonly start: ConversationStart | null
-  readonly read: readonly ShownSection[]
-  readonly folded: readonly FoldedResult[]
-  readonly summary: ConversationSummary | null
-  readonly repliedAt: number | null
-  readonly delegates: readonly DelegateRun[]
-  readonly delegated: Usage
+/** A state as a session holds it: its fields, so that a copy made by spreading has them, and its messages. */
+export type HeldState = RunState & Holder
+
+const NAMES = Object.keys(NEW_FIELDS) as readonly (keyof Fields)[]
+
+/** The messages are a log, which appends in constant time; the list is built on demand. */
+class Holder {
   readonly #fields: Fields
   readonly #log: Log<Message>
   #messages: readonly Message[] | undefined
 
   constructor(fields: Fields, log: Log<Message>) {
-    this.id = fields.id
-    this.status = fields.status
-    this.finished = freezeChanges(fields.finished)
-    this.calling = freezeChanges(fields.calling)
-    this.approvals = freezeChanges(fields.approvals)
-    this.pending = freezeChanges(fields.pending)
-    this.usage = freezeChanges(fields.usage)
-    this.totalUsage = freezeChanges(fields.totalUsage)
-    this.expansions = fields.expansions
-    this.turns = fields.turns
-    this.repairs = fields.repairs
-    this.disclosed = freezeChanges(fields.disclosed)
-    this.answer = fields.answer
-    this.start = freezeChanges(fields.start)
-    this.read = freezeChanges(fields.read)
-    this.folded = freezeChanges(fields.folded)
-    this.summary = freezeChanges(fields.summary)
-    this.repliedAt = fields.repliedAt
-    this.delegates = Object.freeze(fields.delegates)
-    this.delegated = freezeChanges(fields.delegated)
-    this.#fields = fields
+    this.#fields = freezeChanges(fields)
     this.#log = log
+    // Only known names: a foreign state may have a field called `__proto__`.
+    const own = this as unknown as Record<keyof Fields, unknown>
+    for (const name of NAMES) own[name] = fields[name]
     Object.freeze(this)
   }
 
@@ -234,12 +198,16 @@ export class HeldState implements RunState {
   }
 
   toJSON(): RunState {
-    return toRunState(this)
+    return toRunState(this as unknown as HeldState)
   }
 }
 
 export function createState(fields: Fields, log: Log<Message>): HeldState {
-  return new HeldState(fields, log)
+  return new Holder(fields, log) as HeldState
+}
+
+export function isHeld(state: unknown): state is HeldState {
+  return state instanceof Holder
 }
 
 export function createInitial(): RunState {
@@ -247,8 +215,9 @@ export function createInitial(): RunState {
 }
 
 export function hold(state: RunState): HeldState {
-  if (state instanceof HeldState) return state
-  return createState(state, Log.of(state.messages))
+  if (isHeld(state)) return state
+  const { messages, ...fields } = state
+  return createState(fields, Log.of(messages))
 }
 
 export function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): HeldState {
@@ -258,7 +227,7 @@ export function update(state: RunState, changes: Partial<Fields>, log?: Log<Mess
 
 /** Converts a state to plain data for callers. */
 export function toRunState(state: RunState): RunState {
-  if (!(state instanceof HeldState)) return state
+  if (!isHeld(state)) return state
   const delegates = state.delegates.map((each) => Object.freeze({ ...each, state: toRunState(each.state) }))
   return Object.freeze({ ...state.fields, delegates, messages: state.messages })
 }

@@ -1,6 +1,6 @@
 import { NO_USAGE, addUsage, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { readUsage } from '../../adapters/usage/usage.ts'
 import { shorten } from '../../core/text.ts'
 import type { Event } from '../../session/event.ts'
@@ -12,11 +12,11 @@ import { visibility } from '../../session/visibility.ts'
 import type { ApprovalAnswer, ApprovalRequest, RunningCall } from './approvals.ts'
 import { findRemoved, mergeFolded, type ConversationSummary, type FoldedResult } from '../refold/projection.ts'
 import {
-  HeldState,
   NEW_FIELDS,
   createInitial,
   createState,
   hold,
+  isHeld,
   toRunState,
   update,
   type ConversationStart,
@@ -155,9 +155,9 @@ const runSlice = defineSlice({
   checks: {
     ...runEventChecks,
     resumed: (payload) => {
-      if (!isPlainObject(payload)) return NOT_AN_OBJECT
+      if (!isObject(payload)) return NOT_AN_OBJECT
       const { state } = payload
-      if (state === undefined || state instanceof HeldState) return undefined
+      if (state === undefined || isHeld(state)) return undefined
       return findStateFault(state)
     },
   },
@@ -273,7 +273,7 @@ export function createRunState(): RunState {
 
 /** Reads a run's state from JSON. */
 export function readRunState(json: unknown): RunState {
-  if (json instanceof HeldState) return json
+  if (isHeld(json)) return json
   const fault = findStateFault(json)
   if (fault !== undefined) {
     throw new FoldoutError(

@@ -1,5 +1,6 @@
+import { isObject } from 'foldout-shared/values'
 import { createUsageSchema } from '../../adapters/usage/usage.ts'
-import { isPlainObject, notJson } from '../../core/json/json.ts'
+import { notJson } from '../../core/json/json.ts'
 import {
   describeIssues,
   fromJsonSchema,
@@ -91,13 +92,13 @@ const checkPayload = (schema: JsonSchema): PayloadCheck => {
   return (payload) => findFault(compiled, payload, []) ?? findLoss(payload)
 }
 const checkMessageIn: PayloadCheck = (payload) => {
-  if (isPlainObject(payload)) return findMessageFault(payload['message'], ['message']) ?? findLoss(payload)
+  if (isObject(payload)) return findMessageFault(payload['message'], ['message']) ?? findLoss(payload)
   return NOT_AN_OBJECT
 }
 
 const foldPayload = checkPayload(record({}, { folded, summary, closed: texts }))
 const checkFold: PayloadCheck = (payload) =>
-  foldPayload(payload) ?? (isPlainObject(payload) ? findSummaryFault(payload['summary']) : undefined)
+  foldPayload(payload) ?? (isObject(payload) ? findSummaryFault(payload['summary']) : undefined)
 
 const delegatedPayload = checkPayload(
   record({ callId: text, event: record({ type: text }) }, { costUsd: { type: 'number', minimum: 0 } }),
@@ -106,7 +107,7 @@ const delegatedPayload = checkPayload(
 /** Describes the fault of an event inside the event of a run that asks. */
 function findEventFault(payload: unknown, depth: number): string | undefined {
   if (depth > MAX_DELEGATE_DEPTH) return 'it is nested too deep'
-  if (!isPlainObject(payload) || !isPlainObject(payload['event'])) return NOT_AN_OBJECT
+  if (!isObject(payload) || !isObject(payload['event'])) return NOT_AN_OBJECT
   const { type, payload: inner } = payload['event']
   if (type === 'run/delegated') return delegatedPayload(inner) ?? findEventFault(inner, depth + 1)
   const name = String(type).slice('run/'.length) as keyof typeof runEventChecks
@@ -121,7 +122,7 @@ function findEventFault(payload: unknown, depth: number): string | undefined {
  */
 export const runEventChecks = {
   started: (payload) => {
-    if (!isPlainObject(payload) || !Array.isArray(payload['messages'])) return 'its messages are not a list'
+    if (!isObject(payload) || !Array.isArray(payload['messages'])) return 'its messages are not a list'
     return findFault(optionalId, payload, []) ?? findMessagesFault(payload['messages']) ?? findLoss(payload)
   },
   said: checkMessageIn,
@@ -146,17 +147,17 @@ export const runEventChecks = {
 /** Describes the fault of a value that should be the state of a run, as a clause; `undefined` if it is valid. */
 export function findStateFault(json: unknown, depth = 0): string | undefined {
   if (depth > MAX_DELEGATE_DEPTH) return 'its delegates are nested too deep'
-  if (!isPlainObject(json)) return 'it is not an object'
+  if (!isObject(json)) return 'it is not an object'
   const { messages: said, finished, version, ...others } = json
   if (version !== 1) return 'its version is not 1'
   if (!Array.isArray(said)) return 'its messages are not a list'
-  if (finished !== undefined && !isObject(finished)) return 'finished is not a list'
+  if (finished !== undefined && (typeof finished !== 'object' || finished === null)) return 'finished is not a list'
   return (
     findFault(fieldsSchema, others, []) ??
     findMessagesFault(said) ??
     findSummaryFault(others['summary']) ??
     findFirst(Object.values(finished ?? []) as unknown[], (message, index) => {
-      if (isPlainObject(message) && message['role'] !== 'tool') return `finished[${index}] is not the result of a call`
+      if (isObject(message) && message['role'] !== 'tool') return `finished[${index}] is not the result of a call`
       return findMessageFault(message, ['finished', index])
     }) ??
     findLoss(json) ??
@@ -166,8 +167,8 @@ export function findStateFault(json: unknown, depth = 0): string | undefined {
 
 function findDelegateFault(delegates: unknown, depth: number): string | undefined {
   return findFirst(Array.isArray(delegates) ? delegates : [], (delegate, index) => {
-    const { opened, state } = isPlainObject(delegate) ? delegate : {}
-    if (!isPlainObject(opened) || !Object.values(opened).every(isVisibility))
+    const { opened, state } = isObject(delegate) ? delegate : {}
+    if (!isObject(opened) || !Object.values(opened).every(isVisibility))
       return `delegates[${index}].opened is not an object of 'full' and 'summary' by path`
     const fault = state instanceof Object ? findStateFault(state, depth + 1) : undefined
     return fault && `of delegates[${index}].state: ${fault}`
@@ -175,17 +176,13 @@ function findDelegateFault(delegates: unknown, depth: number): string | undefine
 }
 
 function findSummaryFault(summary: unknown): string | undefined {
-  if (!isPlainObject(summary) || !Array.isArray(summary['messages'])) return undefined
+  if (!isObject(summary) || !Array.isArray(summary['messages'])) return undefined
   return findFirst(summary['messages'], (message, index) => findMessageFault(message, ['summary', 'messages', index]))
 }
 
 function findLoss(value: unknown): string | undefined {
   const lost = notJson(value)
   return lost && `it holds ${lost}, which JSON cannot represent`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function findFirst(
@@ -204,7 +201,7 @@ function findMessagesFault(messages: readonly unknown[]): string | undefined {
 }
 
 function findMessageFault(message: unknown, place: Place): string | undefined {
-  const role = isPlainObject(message) ? message['role'] : undefined
+  const role = isObject(message) ? message['role'] : undefined
   const schema = typeof role === 'string' ? schemas.get(role) : undefined
   if (schema) return findFault(schema, message, place)
   return `${issuePath({ message: '', path: place })} is not a message`

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import {
   describeIssues,
   issueKeys,
@@ -49,16 +49,16 @@ function addRequiredDefaults(
   depth = 0,
 ): Readonly<Record<string, unknown>> {
   const { properties, required } = schema
-  if (!isPlainObject(properties) || depth > DEEPEST_DEFAULT) return args
+  if (!isObject(properties) || depth > DEEPEST_DEFAULT) return args
   const added: [string, unknown][] = []
   for (const name of Array.isArray(required) ? (required as readonly unknown[]) : []) {
     if (typeof name !== 'string' || Object.hasOwn(args, name) || !Object.hasOwn(properties, name)) continue
     const property = properties[name]
-    if (isPlainObject(property) && property['default'] !== undefined) added.push([name, property['default']])
+    if (isObject(property) && property['default'] !== undefined) added.push([name, property['default']])
   }
   for (const [name, value] of Object.entries(args)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!isPlainObject(value) || !isPlainObject(property)) continue
+    if (!isObject(value) || !isObject(property)) continue
     const inner = addRequiredDefaults(value, property, depth + 1)
     if (inner !== value) added.push([name, inner])
   }
@@ -80,12 +80,12 @@ export function readArguments(given: unknown, schema: JsonSchema = {}): ReadArgu
 
 function readObject(given: unknown): ReadArguments {
   if (given === undefined || given === null) return { args: {} }
-  if (isPlainObject(given)) return { args: given }
+  if (isObject(given)) return { args: given }
   if (typeof given !== 'string') return { fault: 'they must be one JSON object' }
   if (given.trim() === '') return { args: {} }
   try {
     const read: unknown = JSON.parse(given)
-    if (isPlainObject(read)) return { args: read }
+    if (isObject(read)) return { args: read }
     return { fault: 'they must be one JSON object' }
   } catch {
     return { fault: 'the text is not valid JSON; give them as one JSON object' }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { CatalogEntry } from '../tool.ts'
 
 /**
@@ -7,6 +7,6 @@ import type { CatalogEntry } from '../tool.ts'
  */
 export function isForModels({ meta }: Pick<CatalogEntry, 'meta'>): boolean {
   const ui = meta?.['ui']
-  const visibility = isPlainObject(ui) ? ui['visibility'] : undefined
+  const visibility = isObject(ui) ? ui['visibility'] : undefined
   return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model')
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { isPlainJson, toVisiblePattern, toVisibleText } from '../../core/visible-text.ts'
 import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_LENGTH, MAX_SCHEMA_VALUES } from '../limits.ts'
 
@@ -24,7 +24,7 @@ interface Copying {
  * freely. Getters and proxies run here and nowhere else; an error that they throw is passed on.
  */
 export function copyJson(given: unknown): CopiedJson {
-  if (!isPlainObject(given)) return { fault: NOT_JSON }
+  if (!isObject(given)) return { fault: NOT_JSON }
   const copying: Copying = { values: 0, length: 0, fault: undefined }
   const copy = copyObject(given, 1, copying)
   checkLength(copying)
@@ -129,7 +129,7 @@ function cleanObject(fields: Fields, key: string, cleaning: Cleaning): Fields {
 function cleanValue(value: unknown, key: string, cleaning: Cleaning): unknown {
   if (typeof value === 'string') return cleanText(value, key === 'pattern', cleaning)
   if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item, '', cleaning))
-  if (isPlainObject(value)) return cleanObject(value, key, cleaning)
+  if (isObject(value)) return cleanObject(value, key, cleaning)
   return value
 }
 

@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import {
   fromJsonSchema,
   isToolSchema,
@@ -72,7 +72,7 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
   const createBroken = (reason: string): BrokenTool => ({ ...known, reason })
   try {
     const given: unknown = input
-    if (!isPlainObject(given)) return createBroken('Its definition is not an object.')
+    if (!isObject(given)) return createBroken('Its definition is not an object.')
     known.source = toVisibleText(options.source ?? readText(given['source']) ?? '') || undefined
     const { name } = given
     const isNamed = typeof name === 'string' && name.trim() !== ''
@@ -194,7 +194,7 @@ function prepare(definition: Definition, calls: Calls): PreparedTool {
 }
 
 function isDefinedTool(input: CatalogInput): input is AnyTool {
-  return isPlainObject(input) && typeof input['execute'] === 'function' && 'params' in input
+  return isObject(input) && typeof input['execute'] === 'function' && 'params' in input
 }
 
 function getOutputSchema(tool: AnyTool): JsonSchema | undefined {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { schemaFault, findUncheckedPatterns } from '../../core/schema/fault.ts'
 import type { LearnedOutput } from '../learned-output.ts'
@@ -138,13 +138,13 @@ function toListable(schema: JsonSchema): JsonSchema {
   const { type, properties, required, ...rest } = schema
   const isReadable =
     type === 'object' &&
-    (properties === undefined || (isPlainObject(properties) && Object.values(properties).every(isPlainObject))) &&
+    (properties === undefined || (isObject(properties) && Object.values(properties).every(isObject))) &&
     (required === undefined || (Array.isArray(required) && required.every(isText)))
   if (isReadable) return schema
   return {
     ...rest,
     type: 'object',
-    ...(isPlainObject(properties) && { properties: toObjects(properties) }),
+    ...(isObject(properties) && { properties: toObjects(properties) }),
     ...(Array.isArray(required) && { required: required.filter(isText) }),
   }
 }
@@ -154,7 +154,7 @@ function toObjects(properties: Readonly<Record<string, unknown>>): JsonSchema {
 }
 
 function toObject(schema: unknown): JsonSchema {
-  if (isPlainObject(schema)) return schema
+  if (isObject(schema)) return schema
   if (schema === false) return { not: {} }
   return {}
 }

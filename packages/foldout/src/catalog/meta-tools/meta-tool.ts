@@ -1,5 +1,5 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../contract.ts'
@@ -69,7 +69,7 @@ export function describeUnknownArgument(
 ): string | undefined {
   if (takesOtherArguments === true) return undefined
   const { properties } = listing.inputSchema
-  const known = isPlainObject(properties) ? Object.keys(properties) : []
+  const known = isObject(properties) ? Object.keys(properties) : []
   const isSearch = known.includes('query') && readText(args['query']) !== undefined
   if (isSearch) return undefined
   const unknown = Object.keys(args).find((name) => !known.includes(name))

@@ -1,5 +1,5 @@
 import { deferPattern } from '../../core/defer-pattern.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { untilAborted } from '../../core/abort.ts'
 import { ignore } from '../../core/promises.ts'
 import { shorten } from '../../core/text.ts'
@@ -78,17 +78,17 @@ const WRAPPERS: ReadonlySet<string> = new Set(['args', 'arguments', 'input', 'pa
 
 /** Returns the arguments that a call means. */
 function getMeant({ args, isLifted }: InnerCall, { inputSchema }: CatalogEntry): unknown {
-  const [field, ...others] = isLifted && isPlainObject(args) ? Object.entries(args) : []
+  const [field, ...others] = isLifted && isObject(args) ? Object.entries(args) : []
   if (!field || others.length > 0 || !WRAPPERS.has(field[0])) return args
   const { properties } = inputSchema
-  if (isPlainObject(properties) && Object.hasOwn(properties, field[0])) return args
+  if (isObject(properties) && Object.hasOwn(properties, field[0])) return args
   return field[1]
 }
 
 function isNothing(given: unknown): boolean {
   if (given === undefined || given === null) return true
   if (typeof given === 'string') return ['', '{}'].includes(given.trim())
-  return isPlainObject(given) && Object.keys(given).length === 0
+  return isObject(given) && Object.keys(given).length === 0
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../../core/text.ts'
 import { fieldName, literal } from './schema/literal.ts'
 import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
@@ -7,12 +7,12 @@ const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not'
 
 /** Whether a branch only says which fields are required. */
 export function isRule(branch: unknown): boolean {
-  if (!isPlainObject(branch)) return false
+  if (!isObject(branch)) return false
   return namesRequired(branch).length > 0 && Object.keys(branch).every((keyword) => RULE_KEYWORDS.has(keyword))
 }
 
 function namesRequired(schema: unknown): readonly string[] {
-  if (!isPlainObject(schema)) return []
+  if (!isObject(schema)) return []
   return listAt(schema, 'required').filter((name): name is string => typeof name === 'string')
 }
 
@@ -52,7 +52,7 @@ function choiceRules(view: SchemaView): readonly string[] {
 function dependencyRules(part: Readonly<Record<string, unknown>>): readonly string[] {
   return ['dependentRequired', 'dependencies', 'dependentSchemas'].flatMap((keyword) => {
     const given = part[keyword]
-    return Object.entries(isPlainObject(given) ? given : {}).flatMap(([name, needs]) => {
+    return Object.entries(isObject(given) ? given : {}).flatMap(([name, needs]) => {
       const names = Array.isArray(needs) ? needs.filter((need) => typeof need === 'string') : namesRequired(needs)
       if (names.length === 0) return []
       return [`${fieldName(name)} needs ${together(names)}`]
@@ -62,7 +62,7 @@ function dependencyRules(part: Readonly<Record<string, unknown>>): readonly stri
 
 /** Formats `mode="a" needs x` for an `if` that tests values and a `then` that requires fields. */
 function whenRules(view: SchemaView, part: Readonly<Record<string, unknown>>): readonly string[] {
-  if (!isPlainObject(part['if'])) return []
+  if (!isObject(part['if'])) return []
   const condition = conditionText(view, part['if'])
   const then = namesRequired(part['then'])
   const otherwise = namesRequired(part['else'])
@@ -75,7 +75,7 @@ function whenRules(view: SchemaView, part: Readonly<Record<string, unknown>>): r
 }
 
 function conditionText(view: SchemaView, condition: Readonly<Record<string, unknown>>): string | undefined {
-  const properties = isPlainObject(condition['properties']) ? condition['properties'] : {}
+  const properties = isObject(condition['properties']) ? condition['properties'] : {}
   const texts = Object.entries(properties).map(([name, schema]) => {
     const [part] = getSchemaView(view.root, schema).parts
     const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 
@@ -62,7 +62,7 @@ class Inference {
     if (shape.isAny) return
     if (Array.isArray(value)) {
       for (const item of value) this.add((shape.items ??= createShape()), item, depth + 1)
-    } else if (isPlainObject(value)) {
+    } else if (isObject(value)) {
       shape.objects++
       for (const key of Object.keys(value)) this.#addField(shape, key, value[key], depth + 1)
     }

@@ -1,5 +1,5 @@
 import { checkNumbers } from '../../core/check-number.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { checkByJsonSchema, type JsonSchema } from '../../core/schema/schema.ts'
 import { parseJsonOrText, type LearnedOutput } from '../learned-output.ts'
 import { inferSchema } from './infer-schema.ts'
@@ -58,11 +58,11 @@ export function learnOutputs(
 
 function collect(line: unknown, values: Map<string, unknown[]>): void {
   // Runs may be delegated within delegated ones.
-  let event = isPlainObject(line) ? line['event'] : undefined
-  while (isPlainObject(event) && event['type'] === 'section/delegated') event = event['event']
-  if (!isPlainObject(event) || event['type'] !== 'tool/invoked' || event['ok'] !== true) return
+  let event = isObject(line) ? line['event'] : undefined
+  while (isObject(event) && event['type'] === 'section/delegated') event = event['event']
+  if (!isObject(event) || event['type'] !== 'tool/invoked' || event['ok'] !== true) return
   const { target, message } = event
-  const name = isPlainObject(target) ? target['name'] : event['name']
+  const name = isObject(target) ? target['name'] : event['name']
   if (typeof name !== 'string' || typeof message !== 'string') return
   const known = values.get(name)
   const value = parseJsonOrText(message)

@@ -1,6 +1,6 @@
 import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../../core/schema/schema.ts'
 import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
@@ -256,7 +256,7 @@ function check<Value>(
   place: readonly [] | readonly [field: string, index: number],
 ): Value {
   const [field, index] = place
-  if (!isPlainObject(json)) throw createFault(`${field === undefined ? 'it' : `${field}[${index}]`} is not an object`)
+  if (!isObject(json)) throw createFault(`${field === undefined ? 'it' : `${field}[${index}]`} is not an object`)
   const checked = schema['~standard'].validate(json)
   if (checked instanceof Promise) throw createFault('it cannot be checked')
   if (!checked.issues) return checked.value

@@ -1,6 +1,6 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { findSizeFault } from '../../core/json/measure.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_JSON_DEPTH } from '../../core/json/limits.ts'
 import { compilePattern } from '../../core/pattern/pattern.ts'
 import { nearest, shorten } from '../../core/text.ts'
@@ -117,13 +117,13 @@ const FIELDS: Readonly<Record<keyof CompareCase, Rule>> = {
 }
 
 function isCall(call: unknown): boolean {
-  if (!isPlainObject(call) || !isText(call['name'])) return false
+  if (!isObject(call) || !isText(call['name'])) return false
   const names = Object.keys(call).filter((name) => name !== 'name' && name !== 'arguments')
-  return names.length === 0 && (call['arguments'] === undefined || isPlainObject(call['arguments']))
+  return names.length === 0 && (call['arguments'] === undefined || isObject(call['arguments']))
 }
 
 function checkCase(value: unknown, place: string): CompareCase {
-  if (!isPlainObject(value))
+  if (!isObject(value))
     throw createFault(`${place} is not an object. Write {"id": "refund", "input": "Refund order 17."}.`)
   const fault = findSizeFault(value, { maxBytes: 6 * MAX_CASE_CHARACTERS, maxDepth: MAX_JSON_DEPTH })
   if (fault?.type === 'deep') throw createFault(`${place} is nested more than ${MAX_JSON_DEPTH} levels deep.`)

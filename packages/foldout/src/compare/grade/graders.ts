@@ -1,5 +1,6 @@
+import { isObject } from 'foldout-shared/values'
 import { FoldoutError } from '../../core/errors.ts'
-import { canonicalJson, isPlainObject, toJson } from '../../core/json/json.ts'
+import { canonicalJson, toJson } from '../../core/json/json.ts'
 import { compilePattern } from '../../core/pattern/pattern.ts'
 import type { CompareCase, ExpectedCall } from '../contract/cases.ts'
 import type { GradedCall, GradedRun, Grader } from '../contract/options.ts'
@@ -81,7 +82,7 @@ function hasCalls(expected: readonly ExpectedCall[], made: readonly GradedCall[]
 
 function fits({ name, arguments: wanted = {} }: ExpectedCall, call: GradedCall): boolean {
   if (call.name !== name) return false
-  const given = isPlainObject(call.arguments) ? call.arguments : {}
+  const given = isObject(call.arguments) ? call.arguments : {}
   return Object.entries(wanted).every(([key, value]) => Object.hasOwn(given, key) && isSame(value, given[key]))
 }
 

@@ -1,5 +1,5 @@
 import { NO_USAGE } from '../../adapters/contract.ts'
-import { dropUndefined } from '../../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { ArmReport, CaseReport, CompareCell, CompareReport } from '../contract/report.ts'
 import type { SavedHeader, SavedRun } from '../contract/saved.ts'
 import { getLookZ } from '../statistics/looks.ts'

@@ -1,6 +1,6 @@
 import type { Evaluation, EvaluationResult, Message, ProviderAdapter } from '../../adapters/contract.ts'
 import type { AgentEvent } from '../../agent/events.ts'
-import { dropUndefined } from '../../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { Meter } from './meter.ts'
 

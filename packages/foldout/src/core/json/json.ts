@@ -1,3 +1,4 @@
+import { isObject } from 'foldout-shared/values'
 import { MAX_JSON_DEPTH, MAX_NESTING } from './limits.ts'
 
 /**
@@ -110,7 +111,7 @@ function shortenPath(path: string): string {
 /** Formats JSON with the keys of every object sorted, so equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (isInOrder(value, 0)) return JSON.stringify(value)
-  return JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
+  return JSON.stringify(value, (_key, inner: unknown) => (isObject(inner) ? sortKeys(inner) : inner))
 }
 
 /**
@@ -154,10 +155,6 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   return true
 }
 
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Freezes a tree of plain objects and arrays of any depth, and returns it. */
 export function deepFreeze<T>(value: T): T {
   const waiting: unknown[] = [value]
@@ -168,12 +165,4 @@ export function deepFreeze<T>(value: T): T {
     for (const inner of Object.values(next)) if (typeof inner === 'object' && inner !== null) waiting.push(inner)
   }
   return value
-}
-
-/** The fields that have a value, for optional fields that must be absent rather than undefined. */
-export function dropUndefined<Fields extends object>(
-  fields: Fields,
-): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> }
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { compilePattern } from '../pattern/pattern.ts'
 import { SchemaDocument, getSubschemas, type SchemaObject } from './check/document.ts'
 import { shorten } from './check/wording.ts'
@@ -12,7 +12,7 @@ interface Rule {
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
 const aList: Rule = { expected: 'a list', fits: (value) => Array.isArray(value) }
-const anObject: Rule = { expected: 'an object', fits: isPlainObject }
+const anObject: Rule = { expected: 'an object', fits: isObject }
 const aNumber: Rule = { expected: 'a number', fits: (value) => typeof value === 'number' }
 const aCount: Rule = {
   expected: 'a non-negative integer',
@@ -25,7 +25,7 @@ const names: Rule = {
 const aPattern: Rule = { expected: 'a regular expression', fits: isPattern }
 const patterns: Rule = {
   expected: 'an object whose names are regular expressions',
-  fits: (value) => isPlainObject(value) && Object.keys(value).every(isPattern),
+  fits: (value) => isObject(value) && Object.keys(value).every(isPattern),
 }
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
@@ -86,10 +86,10 @@ export function findUncheckedPatterns(root: unknown): readonly string[] {
 const MAX_NOTES = 10
 
 function getPatterns(schema: unknown): readonly string[] {
-  if (!isPlainObject(schema)) return []
+  if (!isObject(schema)) return []
   const { pattern, patternProperties } = schema
   const own = typeof pattern === 'string' ? [pattern] : []
-  if (isPlainObject(patternProperties)) return [...own, ...Object.keys(patternProperties)]
+  if (isObject(patternProperties)) return [...own, ...Object.keys(patternProperties)]
   return own
 }
 
@@ -102,7 +102,7 @@ function* visitSchemas(root: unknown): Generator<Visit> {
     if (typeof schema === 'boolean' || seen.has(schema)) continue
     yield visit
     seen.add(schema)
-    if (!isPlainObject(schema)) continue
+    if (!isObject(schema)) continue
     const inside: Visit[] = []
     for (const { keyword, name, part } of getSubschemas(schema))
       inside.push({ schema: part, name: formatName(keyword, name, schema), outer: visit, depth: depth + 1 })
@@ -125,7 +125,7 @@ function formatPlace(visit: Visit): string {
 }
 
 function describeFault(schema: unknown, document: SchemaDocument): string | undefined {
-  if (!isPlainObject(schema)) return 'is not a schema'
+  if (!isObject(schema)) return 'is not a schema'
   for (const keyword of Object.keys(schema)) {
     const fault = describeKeywordFault(schema, keyword, document)
     if (fault !== undefined) return fault

@@ -1,4 +1,5 @@
-import { canonicalJson, isPlainObject } from '../json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { canonicalJson } from '../json/json.ts'
 import { resolvePointer } from '../json/json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -41,7 +42,7 @@ const ANY_OBJECT: ObjectShape = { properties: new Map(), required: [], others: u
 /** The kinds of objects that a schema accepts; empty if it accepts no object. */
 function getAlternatives(schema: unknown, root: JsonSchema, depth: number): readonly ObjectShape[] {
   if (schema === false) return []
-  if (!isPlainObject(schema) || depth > MAX_DEPTH) return [ANY_OBJECT]
+  if (!isObject(schema) || depth > MAX_DEPTH) return [ANY_OBJECT]
   const { type } = schema
   if (type !== undefined && ![type].flat().includes('object')) return []
   if (isWithoutObjects(schema)) return []
@@ -56,8 +57,8 @@ function getAlternatives(schema: unknown, root: JsonSchema, depth: number): read
 }
 
 function isWithoutObjects(schema: JsonSchema): boolean {
-  if ('const' in schema) return !isPlainObject(schema['const'])
-  return Array.isArray(schema['enum']) && !schema['enum'].some(isPlainObject)
+  if ('const' in schema) return !isObject(schema['const'])
+  return Array.isArray(schema['enum']) && !schema['enum'].some(isObject)
 }
 
 /** Lists the requirements of a schema besides its own fields: one alternative from each list. */
@@ -74,7 +75,7 @@ function getParts(schema: JsonSchema, root: JsonSchema): readonly (readonly unkn
 function getOwnShape(schema: JsonSchema): ObjectShape {
   const { properties, required, additionalProperties } = schema
   return {
-    properties: new Map(isPlainObject(properties) ? Object.entries(properties) : []),
+    properties: new Map(isObject(properties) ? Object.entries(properties) : []),
     required: Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : [],
     others: additionalProperties,
   }
@@ -119,13 +120,13 @@ function mergeVariants(variants: readonly unknown[]): unknown {
   const values = variants.map(getFixedValues)
   if (values.includes(undefined)) return { anyOf: variants }
   const all = [...new Set(values.flatMap((list) => list ?? []))]
-  const types = new Set(variants.map((variant) => (isPlainObject(variant) ? variant['type'] : undefined)))
+  const types = new Set(variants.map((variant) => (isObject(variant) ? variant['type'] : undefined)))
   const [type] = types
   return { ...(types.size === 1 && type !== undefined && { type }), enum: all }
 }
 
 function getFixedValues(schema: unknown): readonly unknown[] | undefined {
-  if (!isPlainObject(schema) || Object.keys(schema).some((keyword) => !['const', 'enum', 'type'].includes(keyword)))
+  if (!isObject(schema) || Object.keys(schema).some((keyword) => !['const', 'enum', 'type'].includes(keyword)))
     return undefined
   if ('const' in schema) return [schema['const']]
   if (Array.isArray(schema['enum'])) return schema['enum']

@@ -1,11 +1,11 @@
-import { isPlainObject } from '../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 const TYPES: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 const isNumber = (value: unknown): boolean => typeof value === 'number'
-const isSchema = (value: unknown): boolean => isPlainObject(value) || isBoolean(value)
+const isSchema = (value: unknown): boolean => isObject(value) || isBoolean(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
@@ -21,9 +21,9 @@ const RULES: readonly (readonly [keywords: readonly string[], isValid: (value: u
   [['else', 'if', 'not', 'then', 'unevaluatedProperties'], isSchema],
   [['allOf', 'anyOf', 'enum', 'oneOf', 'prefixItems'], isFilledList],
   [['examples'], Array.isArray],
-  [['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'], isPlainObject],
+  [['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'], isObject],
   [['required'], isListOfNames],
-  [['dependentRequired'], (value) => isPlainObject(value) && Object.values(value).every(isListOfNames)],
+  [['dependentRequired'], (value) => isObject(value) && Object.values(value).every(isListOfNames)],
   [['type'], isType],
 ]
 

@@ -1,5 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { isPlainObject } from '../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { createValueCheck, type ValueCheck } from './check/check.ts'
 import { MAX_FIELD_DEPTH } from './check/limits.ts'
 
@@ -196,7 +196,7 @@ export function fieldNames(schema: StandardSchemaV1, side: 'input' | 'output'): 
   } catch {
     return undefined
   }
-  if (json['type'] !== 'object' || !isPlainObject(json['properties'])) return undefined
+  if (json['type'] !== 'object' || !isObject(json['properties'])) return undefined
   if (json['additionalProperties'] !== undefined && json['additionalProperties'] !== false) return undefined
   if ('allOf' in json || 'anyOf' in json || 'oneOf' in json || '$ref' in json || 'patternProperties' in json)
     return undefined
@@ -212,7 +212,7 @@ export function describeFields(
   const unknown: string[] = []
   for (const [path, description] of Object.entries(descriptions)) {
     const field = path.split('.').reduce<unknown>((at, key) => getField(at, key), copy)
-    if (isPlainObject(field)) field['description'] = description
+    if (isObject(field)) field['description'] = description
     else unknown.push(path)
   }
   return { schema: copy, unknown }
@@ -226,12 +226,12 @@ export function listFieldDescriptions(schema: JsonSchema): Readonly<Record<strin
   ]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { path, depth } = next
-    if (!isPlainObject(next.schema) || depth > MAX_FIELD_DEPTH) continue
+    if (!isObject(next.schema) || depth > MAX_FIELD_DEPTH) continue
     const { properties, items } = next.schema
     waiting.push({ schema: items, path, depth: depth + 1 })
-    for (const [key, field] of Object.entries(isPlainObject(properties) ? properties : {})) {
+    for (const [key, field] of Object.entries(isObject(properties) ? properties : {})) {
       // A key with a dot could not be told from a path.
-      if (key.includes('.') || !isPlainObject(field)) continue
+      if (key.includes('.') || !isObject(field)) continue
       const own = path === '' ? key : `${path}.${key}`
       if (typeof field['description'] === 'string' && !Object.hasOwn(found, own))
         Object.defineProperty(found, own, { value: field['description'], enumerable: true })
@@ -242,10 +242,10 @@ export function listFieldDescriptions(schema: JsonSchema): Readonly<Record<strin
 }
 
 function getField(schema: unknown, key: string): unknown {
-  if (!isPlainObject(schema)) return undefined
+  if (!isObject(schema)) return undefined
   const properties = schema['properties']
-  if (isPlainObject(properties) && Object.hasOwn(properties, key)) return properties[key]
+  if (isObject(properties) && Object.hasOwn(properties, key)) return properties[key]
   // The path of a field in an array's objects skips the index: `filters.name`.
-  if (isPlainObject(schema['items'])) return getField(schema['items'], key)
+  if (isObject(schema['items'])) return getField(schema['items'], key)
   return undefined
 }

@@ -1,4 +1,5 @@
-import { isPlainObject, isSameJson } from '../json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { isSameJson } from '../json/json.ts'
 import { resolvePointer } from '../json/json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
 import { joinWords } from '../text.ts'
@@ -40,7 +41,7 @@ function getShape(
   for (let next = open.pop(); next; next = open.pop()) {
     const [schema, as] = next
     if (schema === true && as === 'some') hidden = true
-    if (!isPlainObject(schema) || into[as].has(schema)) continue
+    if (!isObject(schema) || into[as].has(schema)) continue
     into[as].add(schema)
     later(getBranches(schema, root, value), 'some')
     later(listAt(schema, 'allOf'), as)
@@ -58,13 +59,13 @@ function getBranches(schema: JsonSchema, root: JsonSchema, value: unknown): read
     ...getFittingBranches(listAt(schema, 'anyOf'), root, value),
     ...getFittingBranches(listAt(schema, 'oneOf'), root, value),
     ...['if', 'then', 'else'].filter((keyword) => keyword in schema).map((keyword) => schema[keyword]),
-    ...(isPlainObject(dependent) ? Object.values(dependent) : []),
+    ...(isObject(dependent) ? Object.values(dependent) : []),
   ]
 }
 
 /** The branches of a union that an object can fit, or all branches if it can fit none. */
 function getFittingBranches(branches: readonly unknown[], root: JsonSchema, value: unknown): readonly unknown[] {
-  if (branches.length === 0 || !isPlainObject(value)) return branches
+  if (branches.length === 0 || !isObject(value)) return branches
   const fitting = branches.filter((branch) => canFit(branch, root, value, 0))
   if (fitting.length > 0) return fitting
   return branches
@@ -72,7 +73,7 @@ function getFittingBranches(branches: readonly unknown[], root: JsonSchema, valu
 
 /** Whether an object can fit a schema, judging by the required fields and the fields with listed values. */
 function canFit(schema: unknown, root: JsonSchema, value: Record<string, unknown>, depth: number): boolean {
-  if (!isPlainObject(schema) || depth > MAX_UNION_DEPTH) return schema !== false
+  if (!isObject(schema) || depth > MAX_UNION_DEPTH) return schema !== false
   const fits = (part: unknown): boolean => canFit(part, root, value, depth + 1)
   const { type, $ref } = schema
   if (type !== undefined && ![type].flat().includes('object')) return false
@@ -85,7 +86,7 @@ function canFit(schema: unknown, root: JsonSchema, value: Record<string, unknown
 
 /** Whether a field is absent, has one of the values its schema lists, or has a schema that lists none. */
 function isListedIn(field: unknown, value: Record<string, unknown>, name: string): boolean {
-  if (!isPlainObject(field) || !Object.hasOwn(value, name)) return true
+  if (!isObject(field) || !Object.hasOwn(value, name)) return true
   const values = 'const' in field ? [field['const']] : field['enum']
   return !Array.isArray(values) || values.some((one) => isSameJson(one, value[name]))
 }
@@ -143,7 +144,7 @@ export function takesOtherFields(shape: Shape): boolean {
   if (shape.opaque || [...shape.all, ...shape.some].some(saysOthersAreWelcome)) return true
   if (shape.some.some(isFreeBranch)) return true
   return ![...shape.all, ...shape.some].some(
-    (schema) => isPlainObject(schema['properties']) || schema['additionalProperties'] === false,
+    (schema) => isObject(schema['properties']) || schema['additionalProperties'] === false,
   )
 }
 
@@ -286,7 +287,7 @@ function orList(words: readonly string[]): string {
 }
 
 function fieldsAt(schema: JsonSchema): Readonly<Record<string, unknown>> {
-  if (isPlainObject(schema['properties'])) return schema['properties']
+  if (isObject(schema['properties'])) return schema['properties']
   return {}
 }
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { LIST_TIMEOUT_MS } from '../limits.ts'
 import type { Era } from '../protocol/eras.ts'
 import { asObject, isAnswer, type JsonObject } from '../protocol/messages.ts'
@@ -183,7 +183,7 @@ function listenBeside(sdk: SdkTransport, hear: Listener): McpTransport {
         onmessage(message, ...rest) {
           if (isOurs(message)) return receiver.receive(message)
           onmessage?.call(sdk, message, ...rest)
-          if (isPlainObject(message) && typeof message['method'] === 'string' && message['id'] === undefined)
+          if (isObject(message) && typeof message['method'] === 'string' && message['id'] === undefined)
             hear(message['method'], asObject(message['params']))
         },
         onclose() {
@@ -201,9 +201,9 @@ function listenBeside(sdk: SdkTransport, hear: Listener): McpTransport {
 
 /** Whether a message is an answer to a request from here, or its progress. */
 function isOurs(message: unknown): boolean {
-  if (!isPlainObject(message)) return false
+  if (!isObject(message)) return false
   if (isAnswer(message)) return Number(message['id']) > FIRST_ID
   const { method, params } = message
-  if (method !== 'notifications/progress' || !isPlainObject(params)) return false
+  if (method !== 'notifications/progress' || !isObject(params)) return false
   return Number(params['progressToken']) > FIRST_ID
 }

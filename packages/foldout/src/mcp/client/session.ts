@@ -1,6 +1,6 @@
 import type { CallPeer } from '../../catalog/tool.ts'
 import { deferPattern } from '../../core/defer-pattern.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { Era } from '../protocol/eras.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -121,5 +121,5 @@ function plain(name: readonly string[]): string | undefined {
 /** Whether a server announces changes of one of its lists. */
 export function announcesChanges({ server }: McpSession, list: 'tools' | 'resources' | 'prompts'): boolean {
   const capability = server.capabilities[list]
-  return isPlainObject(capability) && Boolean(capability['listChanged'])
+  return isObject(capability) && Boolean(capability['listChanged'])
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { SUBSCRIPTION_ID } from '../keys.ts'
 import { LIST_TIMEOUT_MS } from '../limits.ts'
 import { ProtocolError } from '../protocol/errors.ts'
@@ -47,8 +47,8 @@ export class Subscriptions {
   }
 
   acknowledge({ _meta: meta, notifications }: JsonObject): void {
-    const id = isPlainObject(meta) ? Number(meta[SUBSCRIPTION_ID]) : Number.NaN
-    this.#open.get(id)?.acknowledge(isPlainObject(notifications) ? notifications : {})
+    const id = isObject(meta) ? Number(meta[SUBSCRIPTION_ID]) : Number.NaN
+    this.#open.get(id)?.acknowledge(isObject(notifications) ? notifications : {})
   }
 
   /** The server has ended a subscription with a notification. */

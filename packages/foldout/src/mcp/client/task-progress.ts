@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { RELATED_TASK } from '../keys.ts'
 import { MAX_TASK_LISTENERS } from '../limits.ts'
 
@@ -18,7 +18,7 @@ export class TaskProgress {
   /** Keeps listening if the result of a call is a task. */
   follow(id: unknown, result: JsonObject, listen: Listen | undefined): void {
     const task = isModernTask(result) ? result : result['task']
-    if (!listen || !isPlainObject(task) || typeof task['taskId'] !== 'string') return
+    if (!listen || !isObject(task) || typeof task['taskId'] !== 'string') return
     const [oldest] = this.#listeners.keys()
     if (oldest !== undefined && this.#listeners.size >= MAX_TASK_LISTENERS) this.#listeners.delete(oldest)
     this.#listeners.set(Number(id), { taskId: task['taskId'], listen })
@@ -39,15 +39,15 @@ export class TaskProgress {
 
 /** Whether a modern server returned a task instead of a result. */
 export function isModernTask(result: unknown): boolean {
-  return isPlainObject(result) && result['resultType'] === 'task'
+  return isObject(result) && result['resultType'] === 'task'
 }
 
 /** The id of the task that has ended, according to its state or its result. */
 function readDone(message: unknown): unknown {
-  if (!isPlainObject(message)) return undefined
+  if (!isObject(message)) return undefined
   if (DONE.has(message['status'])) return message['taskId']
   const meta = message['_meta']
-  const related = isPlainObject(meta) ? meta[RELATED_TASK] : undefined
-  if (isPlainObject(related)) return related['taskId']
+  const related = isObject(meta) ? meta[RELATED_TASK] : undefined
+  if (isObject(related)) return related['taskId']
   return undefined
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_DEPTH } from '../limits.ts'
 import type { JsonObject } from './messages.ts'
 
@@ -81,7 +81,7 @@ export interface RepeatedArgument {
 
 /** The arguments of a call that a modern server's input schema wants to see in headers, too. */
 export function listRepeated(inputSchema: unknown, args: unknown): readonly RepeatedArgument[] {
-  if (!isPlainObject(inputSchema)) return []
+  if (!isObject(inputSchema)) return []
   const mirrored = known.get(inputSchema) ?? [...findMirrored(inputSchema, [])]
   known.set(inputSchema, mirrored)
   return mirrored.flatMap(({ path, header }) => {
@@ -102,15 +102,15 @@ function* findMirrored(schema: JsonObject, path: readonly string[]): Generator<M
   const { [MARK]: header, type, properties } = schema
   const isMarked = path.length > 0 && typeof header === 'string' && TOKEN.test(header) && TYPES.has(type)
   if (isMarked) yield { path, header }
-  if (!isPlainObject(properties) || path.length >= MAX_DEPTH) return
+  if (!isObject(properties) || path.length >= MAX_DEPTH) return
   for (const [name, property] of Object.entries(properties))
-    if (isPlainObject(property)) yield* findMirrored(property, [...path, name])
+    if (isObject(property)) yield* findMirrored(property, [...path, name])
 }
 
 function getAt(value: unknown, path: readonly string[]): unknown {
   let inner = value
   for (const name of path) {
-    if (!isPlainObject(inner) || !Object.hasOwn(inner, name)) return undefined
+    if (!isObject(inner) || !Object.hasOwn(inner, name)) return undefined
     inner = inner[name]
   }
   return inner

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -32,6 +32,6 @@ export function getParams({ params }: JsonObject): JsonObject {
 
 /** Reads a field that should be an object. Anything else counts as an empty one. */
 export function asObject(value: unknown): JsonObject {
-  if (isPlainObject(value)) return value
+  if (isObject(value)) return value
   return {}
 }

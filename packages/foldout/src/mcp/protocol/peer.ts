@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_REASON } from '../limits.ts'
 import {
   describeThrown,
@@ -117,7 +117,7 @@ export class Peer {
   }
 
   #take(message: unknown): void {
-    if (!isPlainObject(message)) return this.#complain('The other side sent JSON that is not a message.')
+    if (!isObject(message)) return this.#complain('The other side sent JSON that is not a message.')
     if (isAnswer(message)) return this.#settle(message)
     if (isRequest(message)) return void this.#answer(message)
     const { method, id } = message

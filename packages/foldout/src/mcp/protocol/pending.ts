@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { LONGEST_TIMER_MS } from '../../core/timer.ts'
 import { ProtocolError, toErrorObject } from './errors.ts'
 import type { JsonObject } from './messages.ts'
@@ -74,7 +74,7 @@ export class PendingRequest implements Expiring {
   settle({ result, error }: JsonObject): void {
     if (this.#isOver) return
     const isFailed = error !== undefined && error !== null
-    if (isFailed || !isPlainObject(result)) {
+    if (isFailed || !isObject(result)) {
       const { code, message, data } = toErrorObject(error ?? undefined)
       return this.fail(new ProtocolError(code, message, data))
     }

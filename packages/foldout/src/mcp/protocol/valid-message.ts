@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonObject, Message, RequestId } from './messages.ts'
 
 /** A request that is complete and has parameters of the right types. */
@@ -9,26 +9,26 @@ export interface ValidRequest extends Message {
 }
 
 export function isValidRequest(value: unknown): value is ValidRequest {
-  return isPlainObject(value) && isId(value['id']) && isCall(value)
+  return isObject(value) && isId(value['id']) && isCall(value)
 }
 
 /** Whether a value is a message of JSON-RPC: a request, a notification, or the answer to a request. */
 export function isValidMessage(value: unknown): value is Message {
-  if (!isPlainObject(value)) return false
+  if (!isObject(value)) return false
   const { jsonrpc, id, method, result, error } = value
   if (method !== undefined) return (id === undefined || isId(id)) && isCall(value)
   if (jsonrpc !== '2.0') return false
-  if (isPlainObject(error)) return (id === undefined || isId(id)) && isError(error)
-  return isId(id) && isPlainObject(result)
+  if (isObject(error)) return (id === undefined || isId(id)) && isError(error)
+  return isId(id) && isObject(result)
 }
 
 function isCall({ jsonrpc, method, params }: JsonObject): boolean {
   if (jsonrpc !== '2.0' || typeof method !== 'string') return false
   if (params === undefined) return true
-  if (!isPlainObject(params)) return false
+  if (!isObject(params)) return false
   const { _meta: meta } = params
   if (meta === undefined) return true
-  return isPlainObject(meta) && (meta['progressToken'] === undefined || isId(meta['progressToken']))
+  return isObject(meta) && (meta['progressToken'] === undefined || isId(meta['progressToken']))
 }
 
 function isError({ code, message }: JsonObject): boolean {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../core/promises.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
 import { INTERNAL_ERROR } from '../protocol/errors.ts'
@@ -90,7 +90,7 @@ class Connection implements McpConnection {
 
   #receive(message: unknown): void {
     // Several messages at once are a batch of the version that has batches, so they come after the handshake.
-    if (isPlainObject(message)) this.#choose(message)
+    if (isObject(message)) this.#choose(message)
     this.#conversation?.receive(message)
   }
 

@@ -1,5 +1,5 @@
 import { decodeText, shorten } from '../../core/text.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { toKey } from '../../sections/skills/read-skill.ts'
 import type { Skill } from '../../sections/skills/skill.ts'
@@ -97,7 +97,7 @@ class SkillShelf implements ServedSkills {
     const manifest = `${placed.folder}${MANIFEST}`
     const entry = await this.#entries.get(manifest)
     // A changed file gets a new digest in the next list.
-    if (isPlainObject(entry) && entry.resources !== 'dynamic') {
+    if (isObject(entry) && entry.resources !== 'dynamic') {
       const listed = entry.resources.find((file) => file.uri === uri)
       if (listed?.digest !== getDigest(bytes)) this.#entries.delete(manifest)
     }

@@ -1,6 +1,7 @@
+import { isObject } from 'foldout-shared/values'
 import { FoldoutError } from '../../core/errors.ts'
 import { sha256Hex } from '../../core/hash.ts'
-import { canonicalJson, isPlainObject, toJson, type JsonObject as Fields } from '../../core/json/json.ts'
+import { canonicalJson, toJson, type JsonObject as Fields } from '../../core/json/json.ts'
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { readMetadata } from '../../sections/skills/metadata.ts'
@@ -125,7 +126,7 @@ async function readFile(
 ): Promise<Uint8Array> {
   const { contents } = await requestFromMcp(session, 'resources/read', { uri }, { signal })
   const all = Array.isArray(contents) ? (contents as readonly unknown[]) : []
-  const found = all.find((content) => isPlainObject(content) && content['uri'] === uri)
+  const found = all.find((content) => isObject(content) && content['uri'] === uri)
   const bytes = toBytes(found)
   if (!bytes) throw invalid(`The server has no content of ${shorten(uri, 200)}.`)
   if (resources === 'dynamic') return bytes
@@ -137,7 +138,7 @@ async function readFile(
 }
 
 function toBytes(content: unknown): Uint8Array | undefined {
-  if (!isPlainObject(content)) return undefined
+  if (!isObject(content)) return undefined
   const { text, blob } = content
   if (typeof text === 'string') return new TextEncoder().encode(text)
   if (typeof blob !== 'string') return undefined

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { isDeeperThan } from '../../core/json/measure.ts'
 import { createBytesHash } from '../../core/hash.ts'
 import { MAX_FRONT_MATTER_DEPTH } from '../limits.ts'
@@ -42,9 +42,9 @@ export function getDigest(bytes: Uint8Array): string {
 /** What a server declares about skills; undefined if it has none. */
 export function findSkillCapability(capabilities: JsonObject): JsonObject | undefined {
   const { extensions } = capabilities
-  if (!isPlainObject(extensions) || !Object.hasOwn(extensions, SKILLS)) return undefined
+  if (!isObject(extensions) || !Object.hasOwn(extensions, SKILLS)) return undefined
   const settings = extensions[SKILLS]
-  if (isPlainObject(settings)) return settings
+  if (isObject(settings)) return settings
   return undefined
 }
 
@@ -52,10 +52,10 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /** Reads an entry of a server's list; a text says what is wrong with it. */
 export function readListedSkill(entry: unknown): ListedSkill | string {
-  if (!isPlainObject(entry)) return 'it is not an object'
+  if (!isObject(entry)) return 'it is not an object'
   const { uri, frontmatter, resources } = entry
   if (typeof uri !== 'string' || !uri.endsWith(`/${MANIFEST}`)) return `its uri is not the one of a ${MANIFEST}`
-  if (!isPlainObject(frontmatter)) return 'it has no front matter'
+  if (!isObject(frontmatter)) return 'it has no front matter'
   if (isDeeperThan(frontmatter, MAX_FRONT_MATTER_DEPTH)) return 'its front matter is nested too deep'
   const { name, description } = frontmatter
   if (typeof name !== 'string' || typeof description !== 'string') return 'its front matter has no name or description'
@@ -77,7 +77,7 @@ export function readListedSkill(entry: unknown): ListedSkill | string {
 }
 
 function isWireFile(file: unknown): file is WireFile {
-  if (!isPlainObject(file)) return false
+  if (!isObject(file)) return false
   const { uri, digest, size } = file
   return (
     typeof uri === 'string' &&

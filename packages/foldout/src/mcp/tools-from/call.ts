@@ -1,7 +1,7 @@
 import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallContext, CallInput, CallPeer, CallResult, ToolContent, ToolProgress } from '../../catalog/tool.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_DEPTH, PROGRESS_CHARACTERS, PROGRESS_META_BYTES } from '../limits.ts'
 import { findSizeFault, isDeeperThan } from '../../core/json/measure.ts'
 import { IDEMPOTENCY_KEY, PROTOCOL_PREFIX } from '../keys.ts'
@@ -148,7 +148,7 @@ class UpstreamCall {
 
 /** What the protocol itself puts there is about this connection. */
 function readProgressMeta(meta: unknown): Pick<ToolProgress, '_meta'> {
-  if (!isPlainObject(meta) || findSizeFault(meta, PROGRESS_META)) return {}
+  if (!isObject(meta) || findSizeFault(meta, PROGRESS_META)) return {}
   const own = Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL_PREFIX))
   if (own.length > 0) return { _meta: Object.fromEntries(own) }
   return {}
@@ -201,7 +201,7 @@ function getAnswer(
   result: unknown,
   { server, maxErrorCharacters }: Pick<Upstream, 'server' | 'maxErrorCharacters'>,
 ): CallResult {
-  if (!isPlainObject(result)) return createErrorResult(`The server '${server}' sent an answer that is not an object.`)
+  if (!isObject(result)) return createErrorResult(`The server '${server}' sent an answer that is not an object.`)
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' sent an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
@@ -222,7 +222,7 @@ function readOther(result: Readonly<Record<string, unknown>>): {
   readonly isError?: unknown
 } {
   const { toolResult } = result
-  if (isPlainObject(toolResult) && Array.isArray(toolResult['content']))
+  if (isObject(toolResult) && Array.isArray(toolResult['content']))
     return { pieces: toContent(toolResult['content']), isError: toolResult['isError'] }
   if (toolResult !== undefined) return { pieces: toContent(toolResult) }
   const others = Object.entries(result).filter(([name]) => !KNOWN_FIELDS.has(name))
@@ -248,7 +248,7 @@ function toContent(content: unknown): readonly ToolContent[] {
 }
 
 function isContent(piece: unknown): piece is ToolContent {
-  return isPlainObject(piece) && typeof piece['type'] === 'string'
+  return isObject(piece) && typeof piece['type'] === 'string'
 }
 
 function asText(piece: unknown): string {

@@ -2,7 +2,7 @@ import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallResult } from '../../catalog/tool.ts'
 import { getErrorMessage } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { ERROR_DATA_CHARACTERS } from '../limits.ts'
 import { REFUSAL, type Refusal } from '../refusal.ts'
@@ -75,7 +75,7 @@ function errorFields(error: unknown): { readonly code?: unknown; readonly data?:
 
 /** Servers use the number of a timeout for other errors too. */
 function isTimeout(code: unknown, data: unknown): boolean {
-  return code === 'REQUEST_TIMEOUT' || (code === -32_001 && isPlainObject(data) && 'timeout' in data)
+  return code === 'REQUEST_TIMEOUT' || (code === -32_001 && isObject(data) && 'timeout' in data)
 }
 
 function withoutPrefix(message: string): string {

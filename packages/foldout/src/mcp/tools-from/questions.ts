@@ -1,6 +1,6 @@
 import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { getErrorMessage } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../../core/text.ts'
 
 /** How many characters of a client's error are passed on. */
@@ -25,7 +25,7 @@ export async function answerQuestions(
     if (round === MAX_ROUNDS) throw new Error(`The server asked more than ${MAX_ROUNDS} times.`)
     const { inputRequests, requestState } = result
     const answers: [string, unknown][] = []
-    for (const [key, question] of Object.entries(isPlainObject(inputRequests) ? inputRequests : {})) {
+    for (const [key, question] of Object.entries(isObject(inputRequests) ? inputRequests : {})) {
       answers.push([key, await askLegacy(ask, question, signal)])
     }
     // The server chooses the keys, and one of them may be `__proto__`.
@@ -41,9 +41,9 @@ export async function askLegacy(
   question: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { method, params } = isPlainObject(question) ? question : {}
+  const { method, params } = isObject(question) ? question : {}
   try {
-    return await ask(String(method), withPageId(method, isPlainObject(params) ? params : {}), signal)
+    return await ask(String(method), withPageId(method, isObject(params) ? params : {}), signal)
   } catch (error) {
     signal.throwIfAborted()
     // The client's error is not one of the server, so its code is not passed on.
@@ -71,5 +71,5 @@ function toSentence(message: string): string {
 type Question = Readonly<Record<string, unknown>> & { readonly resultType: 'input_required' }
 
 export function isQuestion(result: unknown): result is Question {
-  return isPlainObject(result) && result['resultType'] === 'input_required'
+  return isObject(result) && result['resultType'] === 'input_required'
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { ProtocolError } from '../protocol/errors.ts'
 import type { McpClient } from '../client/client.ts'
@@ -43,7 +43,7 @@ export async function requestFromMcp(
 ): Promise<Readonly<Record<string, unknown>>> {
   const session = toSession(client)
   const { _meta: meta, ...others } = params
-  const passed = passMeta(session, isPlainObject(meta) ? meta : {}, peer)
+  const passed = passMeta(session, isObject(meta) ? meta : {}, peer)
   const keepsQuestions = peer !== undefined || input !== undefined
   const sendOnce = (answers: CallInput | undefined): Promise<unknown> => {
     const isAnswer = answers !== undefined && session.era === 'modern'
@@ -54,7 +54,7 @@ export async function requestFromMcp(
   try {
     const ask = peer ? peer.ask : session.ask
     const result = await answerQuestions(await sendOnce(input), ask, signal, sendOnce)
-    if (isPlainObject(result)) return result
+    if (isObject(result)) return result
     return {}
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.code !== 'CONNECTION_CLOSED') throw error

@@ -1,6 +1,6 @@
 import { ignore } from '../../core/promises.ts'
 import type { CallPeer } from '../../catalog/tool.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { RELATED_TASK, TASKS } from '../keys.ts'
 import { asObject } from '../protocol/messages.ts'
 import { LONGEST_POLL_MS, POLL_MS, SHORTEST_POLL_MS } from '../limits.ts'
@@ -38,12 +38,12 @@ export function chooseTask(
 function hasTasks(session: McpSession): boolean {
   const { tasks } = session.server.capabilities
   const tools = asObject(asObject(asObject(tasks)['requests'])['tools'])
-  return isPlainObject(tools['call'])
+  return isObject(tools['call'])
 }
 
 /** Whether the client behind a call waits for tasks of modern servers. */
 export function takesTasks(peer: CallPeer | undefined): boolean {
-  return peer?.era === 'modern' && isPlainObject(getExtensions(peer)[TASKS])
+  return peer?.era === 'modern' && isObject(getExtensions(peer)[TASKS])
 }
 
 /** Returns the same client, marked as one that waits for tasks. */
@@ -63,7 +63,7 @@ const MISSING_CAPABILITY = -32_021
 export function requiresTasks(error: unknown): boolean {
   const { code, data } = (error ?? {}) as { readonly code?: unknown; readonly data?: unknown }
   const { extensions } = asObject(asObject(data)['requiredCapabilities'])
-  return code === MISSING_CAPABILITY && isPlainObject(extensions) && TASKS in extensions
+  return code === MISSING_CAPABILITY && isObject(extensions) && TASKS in extensions
 }
 
 export interface TaskWait {
@@ -75,9 +75,9 @@ export interface TaskWait {
 
 /** Waits until a task is done, and returns what the call would have returned. Cancels the task on abort. */
 export async function waitForTask(session: McpSession, created: unknown, wait: TaskWait): Promise<unknown> {
-  const task = isModernTask(created) || !isPlainObject(created) ? created : created['task']
+  const task = isModernTask(created) || !isObject(created) ? created : created['task']
   // The server may have answered at once instead.
-  if (!isPlainObject(task) || typeof task['taskId'] !== 'string') return created
+  if (!isObject(task) || typeof task['taskId'] !== 'string') return created
   const { taskId } = task
   const askServer: AskServer = (method, params = {}) =>
     requestFromMcp(
@@ -106,7 +106,7 @@ async function followLegacy(first: JsonObject, askServer: AskServer, { signal }:
 
 /** The caller has no task that a result could belong to. */
 function withoutTask({ _meta: meta, ...result }: JsonObject): JsonObject {
-  if (!isPlainObject(meta)) return result
+  if (!isObject(meta)) return result
   const { [RELATED_TASK]: _, ...others } = meta
   if (Object.keys(others).length > 0) return { ...result, _meta: others }
   return result
@@ -117,7 +117,7 @@ async function followModern(first: JsonObject, askServer: AskServer, wait: TaskW
   const answered = new Set<string>()
   for (let task = first; ; task = await askServer('tasks/get')) {
     const { status, result, error, statusMessage } = task
-    if (status === 'completed' && isPlainObject(result)) return result
+    if (status === 'completed' && isObject(result)) return result
     if (status === 'failed') throw toError(error)
     if (status === 'cancelled') throw toCanceledError(statusMessage)
     if (status === 'input_required') await answerTask(task, answered, askServer, wait)

@@ -1,7 +1,7 @@
 import { checkNumber } from '../../core/check-number.ts'
 import type { RawTool } from '../../catalog/tool.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import {
   CALL_MS,
   CALL_SILENCE_MS,
@@ -123,7 +123,7 @@ function warn({ onError }: ToolsFromMcpOptions, note: FoldoutError): void {
  */
 function dropDepth(definition: unknown): unknown {
   if (!isDeeperThan(definition, MAX_DEPTH)) return definition
-  if (!isPlainObject(definition)) return null
+  if (!isObject(definition)) return null
   return Object.fromEntries(Object.entries(definition).filter(([, value]) => !isDeeperThan(value, MAX_DEPTH - 1)))
 }
 
@@ -173,7 +173,7 @@ interface Listed {
 function readDefinition(definition: unknown, upstream: Upstream): RawTool {
   const source = upstream.server
   // Without a name, the tool is listed as broken under its JSON.
-  if (!isPlainObject(definition)) return { name: '', source, title: JSON.stringify(definition).slice(0, 60) }
+  if (!isObject(definition)) return { name: '', source, title: JSON.stringify(definition).slice(0, 60) }
   const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta, ...others } =
     definition
   const extra = Object.keys(others).length > 0 ? others : undefined

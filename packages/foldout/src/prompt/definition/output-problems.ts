@@ -1,5 +1,5 @@
 import { shorten } from '../../core/text.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import {
   describeShape,
   getBranchFields,
@@ -82,7 +82,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
     value.forEach(below)
     return
   }
-  if (!isPlainObject(value)) return
+  if (!isObject(value)) return
   const add = (to: FieldFault[], name: string): void => {
     if (to.length < MAX_OUTPUT_PROBLEMS) to.push({ holder: path, holderShape: shape, name })
   }
@@ -102,7 +102,7 @@ function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape
   const known = getKnownFields(shape)
   const names = Object.keys(value)
   const unknown = new Set(names.filter((name) => !known.has(name)))
-  if (!isPlainObject(taken)) return unknown
+  if (!isObject(taken)) return unknown
   const dropped = names.filter((name) => !Object.hasOwn(taken, name) && value[name] !== undefined)
   if (dropped.length === 0) return unknown
   // If one branch names all fields, that branch accepted them, so a missing field was renamed or omitted on purpose.

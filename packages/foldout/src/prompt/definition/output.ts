@@ -1,7 +1,8 @@
+import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../core/promises.ts'
 import { FoldoutError, getErrorMessage, PromptValidationError } from '../../core/errors.ts'
 import { findJson, type BrokenJson, type FoundJson } from '../../core/json/json-in-text.ts'
-import { deepFreeze, isPlainObject } from '../../core/json/json.ts'
+import { deepFreeze } from '../../core/json/json.ts'
 import { MAX_JSON_DEPTH } from '../../core/json/limits.ts'
 import {
   describeShape,
@@ -130,7 +131,7 @@ function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly
     if (!isToolSchema(schema)) throw speechless(schema['~standard'].vendor)
     return { validator: schema, jsonSchema: sayAsJson(() => inputSide(schema)) }
   }
-  if (isPlainObject(schema)) {
+  if (isObject(schema)) {
     // A copy, so later changes to the given schema cannot make the validator differ from the schema that the provider
     // received.
     const validator = sayAsJson(() => fromJsonSchema(structuredClone(schema)))

@@ -1,8 +1,9 @@
+import { getErrorCode } from 'foldout-shared/error-codes'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { lstat, open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { getCode, type HeldLock } from './lock.ts'
+import { type HeldLock } from './lock.ts'
 
 /**
  * Replaces or creates a file atomically. Readers see the old text or the new one, never a part, even after a crash.
@@ -47,7 +48,7 @@ async function getMode(path: string): Promise<number | undefined> {
     if (found.isFile()) return found.mode & 0o777
     return undefined
   } catch (error) {
-    if (getCode(error) === 'ENOENT') return undefined
+    if (getErrorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { constants, realpathSync } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
 import { MAX_OVERRIDE_FILE_BYTES } from '../definition/limits.ts'
-import { getCode } from './lock.ts'
+import { getErrorCode } from 'foldout-shared/error-codes'
 
 /** Throws if the existing part of a file's folder is reached through a link that leads out of the root. */
 export function checkInside(root: string, path: string): void {
@@ -44,7 +44,7 @@ async function findRealFile(path: string): Promise<string | undefined> {
   try {
     return await realpath(path)
   } catch (error) {
-    if (getCode(error) !== 'ENOENT') throw error
+    if (getErrorCode(error) !== 'ENOENT') throw error
   }
   const isLink = await lstat(path).then(
     (found) => found.isSymbolicLink(),
@@ -58,7 +58,7 @@ function getRealPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch (error) {
-    if (getCode(error) === 'ENOENT') return undefined
+    if (getErrorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { dropUndefined } from '../../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { PromptValidationError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import {

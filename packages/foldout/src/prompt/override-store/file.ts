@@ -1,5 +1,5 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { parseTemplate } from '../../core/template.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'
 import type { PromptOverrides, SectionOverride, ToolOverride } from '../overrides/overrides.ts'
@@ -103,7 +103,7 @@ function optional(check: Check): Check {
 
 function isRecordOf(check: Check): Check {
   return (value, at) => {
-    if (!isPlainObject(value)) return `${at} ${is(value)}; use an object`
+    if (!isObject(value)) return `${at} ${is(value)}; use an object`
     return firstFault(Object.entries(value), ([name, inner]) => check(inner, inside(at, name)))
   }
 }
@@ -111,7 +111,7 @@ function isRecordOf(check: Check): Check {
 function isObjectOf(fields: Readonly<Record<string, Check>>): Check {
   const names = Object.keys(fields)
   return (value, at) => {
-    if (!isPlainObject(value)) return `${at || 'the whole'} ${is(value)}; use an object`
+    if (!isObject(value)) return `${at || 'the whole'} ${is(value)}; use an object`
     const excess = Object.keys(value).find((name) => !Object.hasOwn(fields, name))
     if (excess !== undefined) return `${inside(at, excess)} is not known; use ${names.join(', ')}`
     return firstFault(Object.entries(fields), ([name, check]) => check(value[name], inside(at, name)))
@@ -168,6 +168,6 @@ function inside(at: string, name: string): string {
 function is(value: unknown): string {
   if (value === undefined) return 'is missing'
   if (Array.isArray(value)) return 'is a list'
-  if (isPlainObject(value)) return 'is an object'
+  if (isObject(value)) return 'is an object'
   return `is ${JSON.stringify(value)}`
 }

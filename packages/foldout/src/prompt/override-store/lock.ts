@@ -14,10 +14,11 @@ import {
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { getErrorCode } from 'foldout-shared/error-codes'
 import { ignore } from '../../core/promises.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { retryIfInUseSync } from '../../core/in-use.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { retryIfInUseSync } from 'foldout-shared/in-use'
+import { isObject } from 'foldout-shared/values'
 
 /**
  * A lock that this process holds.
@@ -135,7 +136,7 @@ function tryCreate(path: string, mine: string): boolean {
     // The previous holder's lock may be open in a process that looks at it.
     file = retryIfInUseSync(() => openSync(path, 'wx'))
   } catch (error) {
-    if (getCode(error) === 'EEXIST') return false
+    if (getErrorCode(error) === 'EEXIST') return false
     throw error
   }
   try {
@@ -163,7 +164,7 @@ export function lockAt(path: string): FoundLock | undefined {
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
     file = retryIfInUseSync(() => openSync(path, flags))
   } catch (error) {
-    if (getCode(error) === 'ENOENT' || getCode(error) === 'ELOOP') return undefined
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ELOOP') return undefined
     throw error
   }
   try {
@@ -194,7 +195,7 @@ function getHolder({ text }: FoundLock): { readonly pid: number; readonly host: 
   } catch {
     return undefined
   }
-  if (!isPlainObject(json)) return undefined
+  if (!isObject(json)) return undefined
   const { pid, host } = json
   if (Number.isSafeInteger(pid) && (pid as number) > 0 && typeof host === 'string') return { pid: pid as number, host }
   return undefined
@@ -206,7 +207,7 @@ function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     // Another user's process cannot be signaled, but it exists.
-    return getCode(error) !== 'ESRCH'
+    return getErrorCode(error) !== 'ESRCH'
   }
 }
 
@@ -220,7 +221,7 @@ export function tryRemove(path: string, found: FoundLock): boolean {
   try {
     retryIfInUseSync(() => renameSync(path, aside))
   } catch (error) {
-    if (getCode(error) === 'ENOENT') return true
+    if (getErrorCode(error) === 'ENOENT') return true
     throw error
   }
   const moved = lockAt(aside)
@@ -256,9 +257,4 @@ function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
     'override-locked',
     `The lock '${path}' is held by ${who} and was not released in time. Try again; a lock that is older than ${LONGEST_HELD_MS / 1000} seconds is taken over.`,
   )
-}
-
-export function getCode(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
-  return undefined
 }

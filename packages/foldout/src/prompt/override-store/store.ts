@@ -1,3 +1,4 @@
+import { getErrorCode } from 'foldout-shared/error-codes'
 import { unlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FoldoutError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
@@ -14,7 +15,7 @@ import {
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import { removeLeftOvers, replaceFile } from './atomic-file.ts'
 import { checkInside, readInside } from './confined-file.ts'
-import { getCode, withLock, type HeldLock } from './lock.ts'
+import { withLock, type HeldLock } from './lock.ts'
 import {
   mergeSection,
   mergeTool,
@@ -271,7 +272,7 @@ async function nameFile<Value>(place: OverridePlace, done: string, work: () => P
   try {
     return await work()
   } catch (error) {
-    if (error instanceof FoldoutError || getCode(error) === undefined) throw error
+    if (error instanceof FoldoutError || getErrorCode(error) === undefined) throw error
     throw new FoldoutError(
       'override-file',
       `The override file '${place.path}' could not be ${done}: ${getErrorMessage(error)}.`,

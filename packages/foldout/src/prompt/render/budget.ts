@@ -1,6 +1,6 @@
 import { describeGiven } from '../../core/check-number.ts'
 import { FoldoutError, type ErrorCode } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { getAncestors } from '../../core/text.ts'
 import type { VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
@@ -25,7 +25,7 @@ export interface TokenBudget {
 /** Rejects a budget that is not a number of tokens. No prompt would exceed it, so it would be no budget at all. */
 export function checkBudget(budget: unknown, code: ErrorCode): void {
   if (budget === undefined) return
-  const tokens = isPlainObject(budget) ? budget['tokens'] : undefined
+  const tokens = isObject(budget) ? budget['tokens'] : undefined
   if (Number.isFinite(tokens) && (tokens as number) >= 0) return
   throw new FoldoutError(code, `budget.tokens is ${describeGiven(tokens)}. Pass a number of tokens, 0 or more.`)
 }

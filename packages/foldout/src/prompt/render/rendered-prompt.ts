@@ -7,8 +7,9 @@ import type { PromptDescriptor } from '../overrides/descriptor.ts'
 import type { Frame } from './frame.ts'
 import { collectTools, type RenderedNode } from './node.ts'
 import type { OutputSpec } from '../definition/output.ts'
+import { FOLDED, OPEN } from '../definition/registry.ts'
 import type { IgnoredOverride } from '../overrides/overrides.ts'
-import type { SectionsView } from './sections-view.ts'
+import { findIgnored, type SectionsView } from './sections-view.ts'
 
 /**
  * A requested visibility for a section that does not exist.
@@ -134,7 +135,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get summarized(): readonly string[] {
-    return (this.#summarized ??= Object.freeze(this.#view.summaryPaths))
+    return (this.#summarized ??= Object.freeze(this.#view.sections.list(FOLDED)))
   }
 
   get disclosure(): DisclosureStrategy {
@@ -146,15 +147,15 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get toolsInFolds(): ReadonlyMap<string, string> {
-    return (this.#toolsInFolds ??= this.#view.toolsInFolds())
+    return (this.#toolsInFolds ??= this.#view.offered.mapFolded(this.#view))
   }
 
   findSection(tool: string): string | undefined {
-    return this.#view.findSection(tool)
+    return this.#view.offered.findSection(tool)
   }
 
   findToolOnDemand(name: string): AnyTool | undefined {
-    return this.#view.findToolOnDemand(name)
+    return this.#view.offered.findOnDemand(name)
   }
 
   get descriptor(): PromptDescriptor {
@@ -167,7 +168,8 @@ class LazyRenderedPrompt implements RenderedPrompt {
 
   get tokensIfAllOpen(): TokenCount {
     if (this.#tokensIfAllOpen) return this.#tokensIfAllOpen
-    const open = this.#view.allOpen()
+    const { renderer, frame } = this.#view
+    const open = renderer.frameAllOpen(frame.context)
     return (this.#tokensIfAllOpen = this.#measure(open, collectTools(open.nodes())))
   }
 
@@ -176,10 +178,10 @@ class LazyRenderedPrompt implements RenderedPrompt {
     const view = this.#view
     const overridden = view.renderer.options.overrides?.ignored ?? []
     return (this.#trace = Object.freeze([
-      ...view.findIgnored().map(describeIgnored),
+      ...findIgnored(view).map(describeIgnored),
       ...overridden,
-      ...view.autoTrace,
-      ...view.budgetTrace,
+      ...view.parts.autoTrace,
+      ...view.parts.budgetTrace,
     ]))
   }
 
@@ -210,7 +212,7 @@ export function getView(rendered: RenderedPrompt): SectionsView | undefined {
 /** Lists the open sections, without building their texts. */
 export function listOpenPaths(rendered: RenderedPrompt): readonly string[] {
   const view = getView(rendered)
-  if (view) return view.openPaths
+  if (view) return view.sections.list(OPEN)
   return rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path)
 }
 

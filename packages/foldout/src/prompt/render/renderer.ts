@@ -3,7 +3,7 @@ import { isVisibility, type Visibility } from '../../session/visibility.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { ABSENT, FOLDED, getSlot, OPEN, UNDECIDED, type Slot } from '../definition/registry.ts'
 import type { SelectorContext } from '../definition/section.ts'
-import type { Asked } from './asked.ts'
+import { NOTHING_ASKED, type Asked } from './asked.ts'
 import { Frame, joinTexts } from './frame.ts'
 import { collectTools, type RenderedNode } from './node.ts'
 import { isBlank, SectionWriter, type RenderOptions } from './section-writer.ts'
@@ -44,6 +44,11 @@ export class Renderer {
       return new Frame({ ...draft, context: input.context, asked: input.asked }, this.writer)
     }
     return this.#update(earlier, input, changed)
+  }
+
+  /** Creates the frame in which every enabled section is open. */
+  frameAllOpen(context: SelectorContext): Frame {
+    return this.frame({ context, asked: NOTHING_ASKED, openAll: true })
   }
 
   /** Whether a section can be folded. One that does not exist is reported elsewhere. */

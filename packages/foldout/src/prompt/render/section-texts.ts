@@ -11,8 +11,7 @@ import type { Renderer } from './renderer.ts'
 /** A view of sections. */
 interface View {
   readonly renderer: Renderer
-  /** Returns a frame with every enabled section open. */
-  allOpen(): Frame
+  readonly frame: Frame
 }
 
 const known = new WeakMap<object, readonly SectionText[]>()
@@ -60,7 +59,7 @@ class SlotText implements SectionText {
     const body = this.#view.renderer.writer.getBody(this.#slot)
     if (typeof body !== 'function') return body.literals.join(' ')
     try {
-      const node = this.#view.allOpen().node(this.#slot.index)
+      const node = this.#view.renderer.frameAllOpen(this.#view.frame.context).node(this.#slot.index)
       return node?.text.slice(this.#slot.heading.length) ?? ''
     } catch {
       // What cannot be shown now is found by its title and its summary.

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { FoldoutError } from '../../core/errors.ts'
 import { nameSome, shorten } from '../../core/text.ts'
 import { computeSkillDigest } from './read-skills.ts'
@@ -33,7 +33,7 @@ export interface LockedSkill {
 export async function checkSkillsLock(skills: readonly Skill[], lock: string): Promise<readonly LockedSkill[]> {
   const found: LockedSkill[] = []
   for (const [name, entry] of Object.entries(readLock(lock))) {
-    if (!isPlainObject(entry)) continue
+    if (!isObject(entry)) continue
     const { source, computedHash } = entry
     const skill = skills.find((each) => each.name === name || each.key === name)
     const digest = skill && (await computeSkillDigest(skill))
@@ -51,7 +51,7 @@ function readLock(text: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new FoldoutError('skill-invalid', 'The skills-lock.json is not JSON. Install the skills again.', { cause })
   }
-  if (isPlainObject(lock) && isPlainObject(lock['skills'])) return lock['skills']
+  if (isObject(lock) && isObject(lock['skills'])) return lock['skills']
   throw new FoldoutError('skill-invalid', "The skills-lock.json has no 'skills'. Install the skills again.")
 }
 

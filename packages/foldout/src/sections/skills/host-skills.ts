@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../core/promises.ts'
 import { createHostFilesystem } from '../../files/host-filesystem.ts'
 import type { TrustSkill } from './read-skills.ts'
@@ -94,7 +94,7 @@ export function createSkillTrust(file: string, ask: TrustSkill): TrustSkill {
 async function readTrusted(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const content: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (isPlainObject(content) && isPlainObject(content['trusted'])) return content['trusted']
+    if (isObject(content) && isObject(content['trusted'])) return content['trusted']
   } catch {
     // The user is asked again.
   }

@@ -1,4 +1,5 @@
-import { isPlainObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
+import { type Json, type JsonObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_SKILL_TOOLS } from './limits.ts'
 import type { SkillText } from './skill.ts'
@@ -11,7 +12,7 @@ export function readMetadata(
   fields: JsonObject,
 ): Pick<SkillText, 'tools' | 'allowedTools' | 'isForModels' | 'isForUsers'> {
   const metadata = getField(fields, 'metadata')
-  const named = isPlainObject(metadata) && TOOL_FIELDS.flatMap((name) => listNames(getField(metadata, name)))
+  const named = isObject(metadata) && TOOL_FIELDS.flatMap((name) => listNames(getField(metadata, name)))
   return {
     tools: [...new Set(named || [])].slice(0, MAX_SKILL_TOOLS),
     allowedTools: [...new Set(listNames(getField(fields, 'allowed-tools')))].slice(0, MAX_SKILL_TOOLS),

@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { createBytesHash } from '../../core/hash.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_INDEX_BYTES, MAX_WEB_SKILLS } from './limits.ts'
@@ -57,7 +57,7 @@ export async function skillsFromWeb(site: string, options: SkillsFromWebOptions 
 function parseIndex(text: string): readonly unknown[] {
   try {
     const index: unknown = JSON.parse(text)
-    if (isPlainObject(index) && Array.isArray(index['skills'])) return index['skills'] as readonly unknown[]
+    if (isObject(index) && Array.isArray(index['skills'])) return index['skills'] as readonly unknown[]
   } catch {
     // Explained below.
   }
@@ -65,7 +65,7 @@ function parseIndex(text: string): readonly unknown[] {
 }
 
 function toSkill(entry: unknown, index: URL, options: SkillsFromWebOptions): Skill | string {
-  if (!isPlainObject(entry)) return 'it is not an object'
+  if (!isObject(entry)) return 'it is not an object'
   const { name, description, url, digest, type = 'skill-md' } = entry
   if (typeof name !== 'string' || typeof description !== 'string' || toKey(name) === '')
     return 'it has no name or description'

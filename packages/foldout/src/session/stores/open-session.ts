@@ -1,6 +1,6 @@
 import { ignore } from '../../core/promises.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { Event } from '../event.ts'
 import { createJournaledSession, toSliceTable, type Session, type SessionOptions } from '../session.ts'
 import type { AnySlice } from '../slice.ts'
@@ -175,7 +175,7 @@ function listSlices(id: string, known: StoredSession | undefined, given: readonl
     )
   }
   const added = [...slices.values()].filter(({ name }) => !Object.hasOwn(listed, name))
-  const withStates = Object.entries(listed).filter(([, entry]) => !isPlainObject(entry) || 'state' in entry)
+  const withStates = Object.entries(listed).filter(([, entry]) => !isObject(entry) || 'state' in entry)
   const listing: SliceListing = {
     isWritten: added.length === 0,
     snapshot: known?.snapshot && { ...known.snapshot, slices: Object.fromEntries(withStates) },

@@ -9,7 +9,7 @@ import {
   type Context,
   type Span,
 } from '@opentelemetry/api'
-import { dropUndefined } from '../../core/json/json.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import type { AssistantMessage, ToolCall, Usage } from '../../adapters/contract.ts'
 import type { AgentEvent, PromptRendered, ToolInvoked } from '../../agent/events.ts'
 import type { RunEnd } from '../runs.ts'

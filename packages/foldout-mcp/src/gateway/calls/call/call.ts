@@ -1,5 +1,5 @@
 import type { CallClient, CallContext, CallResult, ToolAnnotations } from 'foldout/catalog'
-import type { JsonObject } from '../../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import type { AuditOutcome } from '../../policy/audit/audit-store.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Decision, ToolFacts, Who } from '../../policy/rules/rules.ts'

@@ -1,5 +1,5 @@
 import { getMissingTool, type CallResult } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { AuditLog } from '../../policy/audit/audit.ts'
 import { describeClient, measureResult } from '../stages/audit.ts'
 import { type NextRequest, type Request, type RequestStage } from './request.ts'

@@ -1,5 +1,5 @@
 import type { CallClient, CallContext, CallResult, EntryCall, ExposedCatalog } from 'foldout/catalog'
-import { isObject } from '../../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import type { AuditLog } from '../../policy/audit/audit.ts'
 import type { ViewResults } from '../../results/results.ts'
 import type { OnTraffic } from '../../traffic/traffic.ts'

@@ -1,3 +1,4 @@
+import { isCode } from 'foldout-shared/error-codes'
 import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -5,7 +6,7 @@ import * as v from 'valibot'
 import { ignore } from 'foldout/promises'
 import { UsageError } from '../../config/config.ts'
 import { number, object, read as readShape, string } from '../../../shared/shapes.ts'
-import { createFile, isCode, readJson, replaceFile, takeFile } from '../../../shared/files.ts'
+import { createFile, readJson, replaceFile, takeFile } from '../../../shared/files.ts'
 import { APPROVAL_MS, MAX_APPROVALS, MAX_APPROVALS_EACH } from './limits.ts'
 import {
   APPROVAL_ID,

@@ -1,5 +1,5 @@
 import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
-import { dropUndefined, isObject } from '../../../shared/fields.ts'
+import { dropUndefined, isObject } from 'foldout-shared/values'
 import { ROUND_STATE, type ApprovalStore, type Round } from './approval-store.ts'
 import { hashJson } from '../../../shared/hash.ts'
 import { APPROVAL_MS, MAX_ROUND_CHARACTERS } from './limits.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_SHOWN_CHARACTERS, MAX_SHOWN_CUT_CHARACTERS } from './limits.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { showInvisible } from '../../../shared/visible.ts'

@@ -1,4 +1,4 @@
-import { dropUndefined } from '../../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ignore } from 'foldout/promises'

@@ -1,7 +1,7 @@
 import { listModelNames } from 'foldout/catalog'
 import type { GatewayConfig, ServerConfig } from '../../config/config.ts'
 import type { ServerToolOverride } from '../../config/definition.ts'
-import { isObject } from '../../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import type { ToolDefinition } from '../../model/snapshot.ts'
 import { toList } from './rules.ts'
 import { toVisible } from '../../../shared/visible.ts'

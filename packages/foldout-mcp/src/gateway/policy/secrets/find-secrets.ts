@@ -1,3 +1,4 @@
+import { decodeUrlPart } from 'foldout-shared/url-text'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -138,7 +139,7 @@ function findInUrl(text: string): readonly string[] {
   const { username, password, searchParams } = new URL(text)
   const named = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []))
   const user = password === '' ? [username] : []
-  return [password, ...user].flatMap((part) => [part, decode(part)]).concat(named)
+  return [password, ...user].flatMap((part) => [part, decodeUrlPart(part)]).concat(named)
 }
 
 /** Finds the secrets of a connection string such as `Server=db;Password=x`. */
@@ -148,12 +149,4 @@ function findInPairs(text: string): readonly string[] {
     if (end !== -1 && SECRET_NAME.test(pair.slice(0, end))) return [pair.slice(end + 1).replaceAll(/^["']|["']$/g, '')]
     return []
   })
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

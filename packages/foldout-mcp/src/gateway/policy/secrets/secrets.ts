@@ -1,5 +1,5 @@
 import { HIDDEN } from '../../../shared/secret-text.ts'
-import { isObject } from '../../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_LATE_SECRETS, MIN_SECRET_LENGTH } from './limits.ts'
 import { Needles, type Range } from './needles.ts'
 

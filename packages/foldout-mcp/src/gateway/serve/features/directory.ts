@@ -1,4 +1,5 @@
-import { hasParts, isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
+import { hasParts } from '../../../shared/fields.ts'
 import type { GatewayServer } from '../../servers/server.ts'
 import type { Listed } from '../../model/snapshot.ts'
 import { MAX_COMPARED_TEMPLATES } from './limits.ts'

@@ -1,7 +1,7 @@
 import type { CallClient } from 'foldout/catalog'
 import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, ServedClient } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
 import type { ConnectedClient } from '../../upstreams/asking/outside.ts'
 import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../../upstreams/asking/callers.ts'

@@ -1,6 +1,6 @@
 import type { FeatureContext } from 'foldout/mcp'
 import { formatPage, requestFromMcp } from 'foldout/mcp'
-import { dropUndefined, type JsonObject } from '../../../shared/fields.ts'
+import { dropUndefined, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
 import type { Listed } from '../../model/snapshot.ts'
 import type { UseContext } from '../../upstreams/uses.ts'

@@ -1,5 +1,5 @@
 import type { RawTool } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 
 /** The URI that clients use for a resource. */
 type Rename = (uri: string) => string

@@ -1,6 +1,6 @@
 import type { FeatureContext } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
 import type { Listed } from '../../model/snapshot.ts'
 import { createError, forward, INVALID_PARAMS, toPage } from './forward.ts'

@@ -1,7 +1,7 @@
 import type { CallClient } from 'foldout/catalog'
 import type { FeatureContext } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
 import { TASKS_PER_PAGE } from '../../upstreams/asking/limits.ts'
 import type { GatewayRegister } from '../../store/contract/gateway-store.ts'

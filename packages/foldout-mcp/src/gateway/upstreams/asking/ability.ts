@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602

@@ -1,5 +1,5 @@
 import type { CallClient } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { Abandoned } from './watch-transport.ts'
 import { MAX_HELD } from './limits.ts'
 

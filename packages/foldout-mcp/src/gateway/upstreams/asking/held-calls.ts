@@ -1,7 +1,7 @@
 import { ignore } from 'foldout/promises'
 import { randomUUID } from 'node:crypto'
 import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { Ask } from './callers.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
 import type { HeldPost } from './held-post.ts'

@@ -1,6 +1,6 @@
 import { untilAborted } from 'foldout/promises'
 import type { ClientChannel, ServedClient } from 'foldout/mcp'
-import type { JsonObject } from '../../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import type { Callers } from './callers.ts'
 import { ANSWER_MS, CLIENT_POLL_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from './limits.ts'
 import { toOwner } from './tasks.ts'

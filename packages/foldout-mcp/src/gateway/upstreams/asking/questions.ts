@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import type { Caller, Callers } from './callers.ts'
 import type { TranslatedQuestion } from './tasks.ts'
 import { findFault, findMistake } from './ability.ts'

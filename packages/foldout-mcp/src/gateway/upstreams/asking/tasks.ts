@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CallClient } from 'foldout/catalog'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import { MAX_TASKS, TASK_MS } from './limits.ts'
 
 /** A task of a server, as one client knows it. */

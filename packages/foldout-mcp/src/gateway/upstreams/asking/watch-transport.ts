@@ -1,5 +1,5 @@
 import type { McpTransport } from 'foldout/mcp'
-import { isObject, type JsonObject } from '../../../shared/fields.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { Secrets } from '../../policy/secrets/secrets.ts'
 import { ANSWER_MS, MAX_ABANDONED } from './limits.ts'
 

@@ -1,5 +1,5 @@
 import { describeNetworkFailure } from '../../../shared/describe-network.ts'
-import { isObject } from '../../../shared/fields.ts'
+import { isObject } from 'foldout-shared/values'
 import { KEPT_STDERR_CHARACTERS } from './limits.ts'
 
 /** Thrown when a server cannot be used now. The message is for people and models. */

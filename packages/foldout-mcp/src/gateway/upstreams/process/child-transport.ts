@@ -7,7 +7,7 @@ import { getInheritedVariables, joinEnvironments } from '../../../system/environ
 import { startProgram } from '../../../system/programs.ts'
 import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
-import { dropUndefined, type JsonObject } from '../../../shared/fields.ts'
+import { dropUndefined, type JsonObject } from 'foldout-shared/values'
 import { CLOSE_INPUT_MS, CLOSE_TIMEOUT_MS, LAST_OUTPUT_MS, MAX_UNREAD_ANSWERS } from './limits.ts'
 import { MessageLines, NEWLINE } from './message-lines.ts'
 import { killMarked, killRemaining, listTree, type RunningProcess } from './processes.ts'

@@ -3,7 +3,7 @@ import { getInheritedVariables, joinEnvironments } from '../../../system/environ
 import { startProgram, stripShell } from '../../../system/programs.ts'
 import { killTree } from '../../../system/tree.ts'
 import type { FilledStdioServer } from '../../config/fill-server.ts'
-import { dropUndefined } from '../../../shared/fields.ts'
+import { dropUndefined } from 'foldout-shared/values'
 import { INSTALL_MS } from './limits.ts'
 import type { ProcessGuard } from './process-guard.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../shared/fields.ts'
+import type { JsonObject } from 'foldout-shared/values'
 import { GARBAGE_MS, MAX_BATCH, MAX_GARBAGE_BYTES, MAX_GARBAGE_LINES, MAX_MESSAGE_BYTES } from './limits.ts'
 
 export const NEWLINE = 10

@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import { getAdditionStyle } from '../../../adapters/ai-sdk/additions.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 
 /** Returns the text of a message of the user. */
 export function getInputText({ role, content }: ModelMessage): string | undefined {
@@ -15,12 +15,12 @@ export function getResultTexts(messages: readonly ModelMessage[]): readonly stri
 }
 
 function getTexts(part: unknown): readonly string[] {
-  const output = isPlainObject(part) ? part['output'] : undefined
-  const value = isPlainObject(output) ? output['value'] : undefined
+  const output = isObject(part) ? part['output'] : undefined
+  const value = isObject(output) ? output['value'] : undefined
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value)) return []
   return (value as readonly unknown[]).flatMap((item) =>
-    isPlainObject(item) && typeof item['text'] === 'string' ? [item['text']] : [],
+    isObject(item) && typeof item['text'] === 'string' ? [item['text']] : [],
   )
 }
 

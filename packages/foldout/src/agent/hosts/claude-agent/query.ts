@@ -5,7 +5,7 @@ import {
   type SdkPromptMessage,
 } from '../../../adapters/claude-agent/sdk.ts'
 import { createToolServer, SERVER_NAME, type ToolServer } from '../../../adapters/claude-agent/tool-server.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { getOpenedText } from '../../../disclosure/engine.ts'
 import { describeCallable, describeNews } from '../../../disclosure/opening.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
@@ -169,11 +169,11 @@ function addText(given: SdkPromptMessage, text: string): SdkPromptMessage {
 }
 
 function getEnvironment(env: unknown): object {
-  return isPlainObject(env) ? env : process.env
+  return isObject(env) ? env : process.env
 }
 
 function appendText(systemPrompt: unknown, text: string): unknown {
-  if (isPlainObject(systemPrompt)) {
+  if (isObject(systemPrompt)) {
     const { append } = systemPrompt
     return { ...systemPrompt, append: [append, text].filter(Boolean).join('\n\n') }
   }
@@ -242,7 +242,7 @@ function createPermission(
 
 /** Says again what is open, once the executable has replaced the conversation by a summary. */
 function addReminder(hooks: unknown, describe: () => string): Record<string, unknown> {
-  const own = isPlainObject(hooks) ? hooks : {}
+  const own = isObject(hooks) ? hooks : {}
   const before = Array.isArray(own['SessionStart']) ? (own['SessionStart'] as readonly unknown[]) : []
   const remind = async (): Promise<object> => {
     const additionalContext = describe()

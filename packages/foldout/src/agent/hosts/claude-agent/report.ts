@@ -1,5 +1,5 @@
 import { readReport } from '../../../adapters/anthropic/usage.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { HostReport } from '../core/contract.ts'
 
@@ -38,9 +38,9 @@ export function watchMessages(report: HostReport, { prompt, getTools }: WatchOpt
       const { type, parent_tool_use_id: parent, message: inner, is_error: isError } = message as Record<string, unknown>
       // Subagents have conversations of their own.
       if (parent !== null && parent !== undefined) return
-      if (type === 'assistant' && isPlainObject(inner)) {
+      if (type === 'assistant' && isObject(inner)) {
         begins()
-        if (isPlainObject(inner['usage'])) usage = inner['usage']
+        if (isObject(inner['usage'])) usage = inner['usage']
         text += readText(inner['content'])
       }
       if (type === 'user') {
@@ -58,6 +58,6 @@ export function watchMessages(report: HostReport, { prompt, getTools }: WatchOpt
 function readText(content: unknown): string {
   const blocks = Array.isArray(content) ? (content as readonly unknown[]) : []
   return blocks
-    .flatMap((block) => (isPlainObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
+    .flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
     .join('')
 }

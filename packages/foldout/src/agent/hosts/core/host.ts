@@ -2,7 +2,7 @@ import { toSentTool } from '../../../adapters/tool-keys.ts'
 import { toToolParameters } from '../../../adapters/tool-schemas.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { createJournaledSession, type Session } from '../../../session/session.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { AnySlice } from '../../../session/slice.ts'
@@ -47,7 +47,7 @@ function toSession(state: HostState, slices: readonly AnySlice[]): Session {
 }
 
 function isEvent(event: unknown): event is Event {
-  return isPlainObject(event) && typeof event['type'] === 'string'
+  return isObject(event) && typeof event['type'] === 'string'
 }
 
 /**

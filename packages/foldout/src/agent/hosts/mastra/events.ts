@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@mastra/core/tools'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../../core/promises.ts'
 import type { Event } from '../../../session/event.ts'
 import type { ToolImage } from '../../../tools/result.ts'
@@ -45,26 +45,26 @@ function findResults(messages: unknown): readonly KeptResult[] {
 const MAX_RESULT_DEPTH = 6
 
 function isKeptResult(value: unknown): value is KeptResult {
-  if (!isPlainObject(value) || !isPlainObject(value[KEY])) return false
+  if (!isObject(value) || !isObject(value[KEY])) return false
   const { callId, events } = value[KEY]
   return typeof callId === 'string' && Array.isArray(events)
 }
 
 /** Keeps what was opened for the last message of the user in that message, which Mastra keeps in the thread. */
 export function keepAhead(messages: readonly unknown[], events: readonly Event[]): void {
-  const last = messages.findLast((message) => isPlainObject(message) && message['role'] === 'user')
-  const content = isPlainObject(last) ? last['content'] : undefined
-  if (events.length === 0 || !isPlainObject(last) || !isPlainObject(content)) return
-  const metadata = isPlainObject(content['metadata']) ? content['metadata'] : {}
+  const last = messages.findLast((message) => isObject(message) && message['role'] === 'user')
+  const content = isObject(last) ? last['content'] : undefined
+  if (events.length === 0 || !isObject(last) || !isObject(content)) return
+  const metadata = isObject(content['metadata']) ? content['metadata'] : {}
   content['metadata'] = { ...metadata, [KEY]: { callId: `ahead-${String(last['id'])}`, events } }
 }
 
 /** Reads the events from the metadata of a thread. */
 export function readMetadata(metadata: unknown): EventsByCall {
-  const kept = isPlainObject(metadata) ? metadata[KEY] : undefined
+  const kept = isObject(metadata) ? metadata[KEY] : undefined
   const found = new Map<string, readonly Event[]>()
   for (const entry of Array.isArray(kept) ? (kept as readonly unknown[]) : []) {
-    if (!isPlainObject(entry) || typeof entry['callId'] !== 'string' || !Array.isArray(entry['events'])) continue
+    if (!isObject(entry) || typeof entry['callId'] !== 'string' || !Array.isArray(entry['events'])) continue
     found.set(entry['callId'], entry['events'] as readonly Event[])
   }
   return found
@@ -72,7 +72,7 @@ export function readMetadata(metadata: unknown): EventsByCall {
 
 export function writeMetadata(metadata: unknown, events: EventsByCall): Record<string, unknown> {
   const kept = [...events].map(([callId, list]) => ({ callId, events: list }))
-  return { ...(isPlainObject(metadata) ? metadata : {}), [KEY]: kept }
+  return { ...(isObject(metadata) ? metadata : {}), [KEY]: kept }
 }
 
 /**
@@ -85,8 +85,8 @@ export function findEvents({
 }: Pick<MastraStep, 'messages' | 'requestContext'>): EventsByCall {
   const context = requestContext as { get?(key: string): unknown } | undefined
   const memory = context?.get?.('MastraMemory')
-  const thread = isPlainObject(memory) ? memory['thread'] : undefined
-  return collectEvents(readMetadata(isPlainObject(thread) ? thread['metadata'] : undefined), messages)
+  const thread = isObject(memory) ? memory['thread'] : undefined
+  return collectEvents(readMetadata(isObject(thread) ? thread['metadata'] : undefined), messages)
 }
 
 /** Reads the events of a conversation where only a call is known. */

@@ -1,5 +1,5 @@
 import { createTool, type ExecutionContext, type MastraTool } from '@mastra/core/tools'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { createUncheckedSchema } from '../../../core/schema/schema.ts'
 import { getAncestors } from '../../../core/text.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
@@ -117,10 +117,9 @@ export class FoldoutProcessor {
 
 /** Returns the text of a message of the user, in the form in which Mastra keeps it. */
 function getInput(message: unknown): string | undefined {
-  if (!isPlainObject(message) || message['role'] !== 'user') return undefined
+  if (!isObject(message) || message['role'] !== 'user') return undefined
   const { content } = message
-  const parts =
-    isPlainObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
+  const parts = isObject(content) && Array.isArray(content['parts']) ? (content['parts'] as readonly unknown[]) : []
   return joinTexts(parts)
 }
 

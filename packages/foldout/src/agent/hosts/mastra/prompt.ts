@@ -1,5 +1,5 @@
 import { readStepUsage } from '../../../adapters/ai-sdk/usage.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { HostCall, HostReply } from '../core/contract.ts'
 
 /** A message of the prompt that Mastra sends. */
@@ -10,9 +10,7 @@ export interface PromptMessage {
 
 /** Returns the texts of parts. */
 export function joinTexts(parts: readonly unknown[]): string {
-  return parts
-    .flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
-    .join('\n')
+  return parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [])).join('\n')
 }
 
 /** Returns the text of a message of the user. */
@@ -34,7 +32,7 @@ interface ResultPart {
 }
 
 function isResult(part: unknown): part is ResultPart & Record<string, unknown> {
-  return isPlainObject(part) && part['type'] === 'tool-result' && isPlainObject(part['output'])
+  return isObject(part) && part['type'] === 'tool-result' && isObject(part['output'])
 }
 
 /** Returns the texts of the results in a prompt. */
@@ -48,7 +46,7 @@ export function getResultTexts(messages: readonly PromptMessage[]): readonly str
 function getTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return (value as readonly unknown[]).flatMap(getTexts)
-  if (isPlainObject(value) && typeof value['text'] === 'string') return [value['text']]
+  if (isObject(value) && typeof value['text'] === 'string') return [value['text']]
   return []
 }
 
@@ -93,14 +91,14 @@ export function readChunks(
   const calls: HostCall[] = []
   let usage: Required<HostReply>['usage'] = {}
   for (const { type, payload } of chunks) {
-    if (!isPlainObject(payload)) continue
+    if (!isObject(payload)) continue
     if (type === 'text-delta' && typeof payload['text'] === 'string') text += payload['text']
     if (type === 'tool-call') {
       const { toolCallId, toolName, args } = payload
       if (typeof toolCallId === 'string' && typeof toolName === 'string')
         calls.push({ id: toolCallId, name: toolName, arguments: args })
     }
-    if (type === 'finish' && isPlainObject(payload['output'])) usage = readStepUsage(payload['output']['usage'] ?? {})
+    if (type === 'finish' && isObject(payload['output'])) usage = readStepUsage(payload['output']['usage'] ?? {})
   }
   return { text, calls, usage }
 }

@@ -11,7 +11,7 @@ import {
   type ToolErrorFormatter,
 } from '@openai/agents'
 import { FoldoutError } from '../../../core/errors.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
@@ -216,7 +216,7 @@ function getInput({ role, content }: AgentInputItem): string | undefined {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return (content as readonly unknown[])
-    .flatMap((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
+    .flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
     .join('\n')
 }
 
@@ -236,8 +236,8 @@ const FIELD = 'foldout'
 
 /** Reads the events of an agent from the context of a run, which is part of the run's state. */
 function readEvents(context: unknown, agent: string): readonly Event[] {
-  const all = isPlainObject(context) ? context[FIELD] : undefined
-  const own = isPlainObject(all) && Object.hasOwn(all, agent) ? all[agent] : undefined
+  const all = isObject(context) ? context[FIELD] : undefined
+  const own = isObject(all) && Object.hasOwn(all, agent) ? all[agent] : undefined
   if (Array.isArray(own)) return own as readonly Event[]
   return []
 }
@@ -245,13 +245,13 @@ function readEvents(context: unknown, agent: string): readonly Event[] {
 /** Adds events of an agent to the context of a run. */
 function addEvents(context: unknown, agent: string, events: readonly Event[]): void {
   if (events.length === 0) return
-  if (!isPlainObject(context)) {
+  if (!isObject(context)) {
     throw new FoldoutError(
       'session-invalid',
       'The context of the run is not a plain object, so what is open would be lost. Pass one, as in run(agent, input, { ...runOptions(agent), context: {} }).',
     )
   }
-  const all = isPlainObject(context[FIELD]) ? context[FIELD] : {}
+  const all = isObject(context[FIELD]) ? context[FIELD] : {}
   const entry = {
     value: [...readEvents(context, agent), ...events],
     enumerable: true,

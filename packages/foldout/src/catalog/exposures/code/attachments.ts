@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { getTextValue } from '../../learned-output.ts'
 import type { CallResult, CatalogEntry, ToolContent } from '../../tool.ts'
 
@@ -22,14 +22,14 @@ export function createAttachments(): Attachments {
   function withoutBytes(part: ToolContent): ToolContent {
     const { data, resource } = part
     if (typeof data === 'string') return { ...part, data: nameFor(part, data) }
-    if (!isPlainObject(resource) || typeof resource['blob'] !== 'string') return part
+    if (!isObject(resource) || typeof resource['blob'] !== 'string') return part
     return { ...part, resource: { ...resource, blob: nameFor(part, resource['blob']) } }
   }
 
   function restore(value: unknown): unknown {
     if (typeof value === 'string') return parts[Number(/^attachment:(\d+)$/.exec(value)?.[1]) - 1]?.bytes ?? value
     if (Array.isArray(value)) return value.map(restore)
-    if (!isPlainObject(value)) return value
+    if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, restore(inner)]))
   }
 

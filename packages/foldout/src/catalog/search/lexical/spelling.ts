@@ -1,4 +1,4 @@
-import { getEditDistance } from '../../../core/edit-distance.ts'
+import { getEditDistance } from 'foldout-shared/edit-distance'
 
 const SHORTEST = 4
 const LONG = 8

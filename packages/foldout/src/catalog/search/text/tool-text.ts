@@ -1,5 +1,5 @@
 import { deferPattern } from '../../../core/defer-pattern.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Searchable, SearchField } from '../contract.ts'
 import {
@@ -113,18 +113,18 @@ function isFull({ characters, nodes }: Collected): boolean {
 }
 
 function collectParameters(schema: unknown, collected: Collected, depth: number): void {
-  if (!isPlainObject(schema) || depth > DEEPEST_SCHEMA || isFull(collected)) return
+  if (!isObject(schema) || depth > DEEPEST_SCHEMA || isFull(collected)) return
   collected.nodes++
   const { properties, items, anyOf, oneOf, allOf } = schema
   const choices = schema['enum']
   if (Array.isArray(choices)) for (const choice of choices.slice(0, MOST_ENUM_VALUES)) collectText(choice, collected)
   collectText(schema['const'], collected)
-  if (isPlainObject(properties)) {
+  if (isObject(properties)) {
     for (const name of Object.keys(properties)) {
       if (isFull(collected)) return
       const property = properties[name]
       collectText(name, collected)
-      if (isPlainObject(property)) collectText(property['description'], collected)
+      if (isObject(property)) collectText(property['description'], collected)
       collectParameters(property, collected, depth + 1)
     }
   }

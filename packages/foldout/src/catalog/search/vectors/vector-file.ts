@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { ignore } from '../../../core/promises.ts'
 import { sha256Hex } from '../../../core/hash.ts'
-import { retryIfInUse } from '../../../core/in-use.ts'
+import { retryIfInUse } from 'foldout-shared/in-use'
 import { MAX_VECTOR_FILE_BYTES } from '../limits.ts'
 import type { VectorCache } from '../encoder.ts'
 

@@ -1,5 +1,5 @@
 import { deferPattern } from '../../../core/defer-pattern.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { literal, oneLine } from './literal.ts'
 import { kindsAt, listAt, getSchemaView, resolveReference } from './schema-view.ts'
@@ -70,7 +70,7 @@ function rank(keyword: string): number {
 
 function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: number): unknown {
   if (typeof schema === 'boolean') return schema
-  if (!isPlainObject(schema)) return {}
+  if (!isObject(schema)) return {}
   const parts = cleaning.inline ? withTargets(cleaning.root, schema) : [schema]
   const whole = parts.length === 1 ? schema : mergeParts(parts)
   const isTooMuch = depth > cleaning.kept.depth || cleaning.left-- <= 0
@@ -90,7 +90,7 @@ function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: numbe
 /** Gets a schema, the target of its reference, and so on. */
 function withTargets(root: unknown, schema: JsonSchema): readonly JsonSchema[] {
   const parts: JsonSchema[] = []
-  for (let at: unknown = schema; isPlainObject(at) && !parts.includes(at);) {
+  for (let at: unknown = schema; isObject(at) && !parts.includes(at);) {
     parts.push(at)
     if (typeof at['$ref'] === 'string') at = resolveReference(root, at['$ref'])
     else at = undefined
@@ -142,7 +142,7 @@ function cleanKeyword(cleaning: Cleaning, schema: JsonSchema, keyword: string, n
 
 function cleanMap(cleaning: Cleaning, schema: JsonSchema, keyword: string, depth: number): unknown {
   const map = schema[keyword]
-  if (!isPlainObject(map)) return undefined
+  if (!isObject(map)) return undefined
   const result: Record<string, unknown> = {}
   const leftOff = keyword === 'properties' && !cleaning.kept.optional ? optionalNames(schema) : new Set()
   if (leftOff.size > 0) cleaning.cut = true
@@ -156,7 +156,7 @@ function cleanMap(cleaning: Cleaning, schema: JsonSchema, keyword: string, depth
 
 function optionalNames(schema: JsonSchema): ReadonlySet<string> {
   const required = new Set(listAt(schema, 'required'))
-  const names = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  const names = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
   return new Set(names.filter((name) => !required.has(name)))
 }
 
@@ -198,11 +198,11 @@ function isRepeated(value: unknown, name: string): boolean {
 
 /** Removes definitions that nothing refers to. */
 function withoutUnused(schema: unknown): unknown {
-  if (!isPlainObject(schema)) return schema
+  if (!isObject(schema)) return schema
   const result: Record<string, unknown> = { ...schema }
   for (const keyword of DEFINITIONS) {
     const folder = result[keyword]
-    if (!isPlainObject(folder)) continue
+    if (!isObject(folder)) continue
     const { [keyword]: _, ...rest } = result
     const used = new Set<string>()
     const queue: unknown[] = [rest]

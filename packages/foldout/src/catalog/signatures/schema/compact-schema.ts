@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { TokenCounter } from '../../../core/tokens/tokens.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { cleanSchema, type CleanedSchema, type Kept } from './clean-schema.ts'
 import { literal } from './literal.ts'
 
@@ -36,7 +36,7 @@ export function schemaText(schema: unknown, limit: Limit): { readonly text: stri
 export function smallSchema(root: unknown, schema: unknown, limit: Limit): JsonSchema {
   const { name } = limit
   const { schema: cleaned } = fitSchema(limit, (kept) => cleanSchema(root, schema, kept, { name, inline: true }))
-  if (isPlainObject(cleaned)) return cleaned
+  if (isObject(cleaned)) return cleaned
   return {}
 }
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { compilePattern } from '../../../core/pattern/pattern.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
@@ -42,7 +42,7 @@ function below(root: unknown, schema: unknown, key: string | number): unknown {
 }
 
 function getBranches(part: JsonSchema): readonly unknown[] {
-  const dependent = isPlainObject(part['dependentSchemas']) ? Object.values(part['dependentSchemas']) : []
+  const dependent = isObject(part['dependentSchemas']) ? Object.values(part['dependentSchemas']) : []
   return [...listAt(part, 'anyOf'), ...listAt(part, 'oneOf'), part['then'], part['else'], ...dependent]
 }
 
@@ -53,18 +53,18 @@ function combine(how: 'allOf' | 'anyOf', schemas: readonly unknown[]): unknown {
 }
 
 function valuesBelow(parts: readonly JsonSchema[], key: string | number): readonly unknown[] {
-  return parts.flatMap((part) => valueBelow(part, key)).filter((schema) => schema === true || isPlainObject(schema))
+  return parts.flatMap((part) => valueBelow(part, key)).filter((schema) => schema === true || isObject(schema))
 }
 
 function valueBelow(part: JsonSchema, key: string | number): readonly unknown[] {
   const index = /^\d+$/.test(String(key)) ? Number(key) : undefined
   const name = String(key)
-  const properties = isPlainObject(part['properties']) ? part['properties'] : {}
+  const properties = isObject(part['properties']) ? part['properties'] : {}
   if (Object.hasOwn(properties, name)) return [properties[name]]
   const { first, rest } = itemsAt({ root: part, parts: [part], never: false })
   if (index !== undefined && (first.length > 0 || rest !== undefined))
     return [index < first.length ? first[index] : rest]
-  const matching = Object.entries(isPlainObject(part['patternProperties']) ? part['patternProperties'] : {})
+  const matching = Object.entries(isObject(part['patternProperties']) ? part['patternProperties'] : {})
     .slice(0, MAX_PATTERNS)
     .filter(([pattern]) => matches(pattern, name))
     .map(([, schema]) => schema)

@@ -1,5 +1,5 @@
 import { deferPattern } from '../../../core/defer-pattern.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 
@@ -37,7 +37,7 @@ export function getSchemaView(root: unknown, schema: unknown): SchemaView {
     const given = queue[at]
     if (given === false) never = true
     const part = typeof given === 'string' && given.toLowerCase() in TYPES ? { type: given } : given
-    if (!isPlainObject(part) || parts.includes(part)) continue
+    if (!isObject(part) || parts.includes(part)) continue
     parts.push(part)
     const target = typeof part['$ref'] === 'string' ? resolveReference(root, part['$ref']) : undefined
     queue.push(target, ...listAt(part, 'allOf'))
@@ -49,11 +49,11 @@ export function getSchemaView(root: unknown, schema: unknown): SchemaView {
 /** Returns the target of a local reference, or `undefined`. */
 export function resolveReference(root: unknown, reference: string): unknown {
   const target = resolvePointer(root, reference)
-  if (target !== undefined || !isPlainObject(root) || !reference.startsWith('#/')) return target
+  if (target !== undefined || !isObject(root) || !reference.startsWith('#/')) return target
   // Some generators mix drafts: they write `$defs` but refer to `definitions`, or the other way around.
   const name = pointerKeys(reference).at(-1) ?? ''
   return [root['$defs'], root['definitions']]
-    .filter(isPlainObject)
+    .filter(isObject)
     .filter((folder) => Object.hasOwn(folder, name))
     .map((folder) => folder[name])[0]
 }
@@ -144,11 +144,11 @@ export function fieldsAt(view: SchemaView): readonly Field[] {
   const schemas = new Map<string, unknown[]>()
   const required = new Set<string>()
   for (const part of view.parts.map(unwrap)) {
-    const properties = isPlainObject(part['properties']) ? part['properties'] : {}
+    const properties = isObject(part['properties']) ? part['properties'] : {}
     for (const [name, schema] of Object.entries(properties)) {
       schemas.set(name, [...(schemas.get(name) ?? []), schema])
       // Draft 3 did it this way, and some servers still do.
-      if (isPlainObject(schema) && schema['required'] === true) required.add(name)
+      if (isObject(schema) && schema['required'] === true) required.add(name)
     }
     for (const name of listAt(part, 'required')) if (typeof name === 'string') required.add(name)
   }
@@ -166,8 +166,7 @@ export function fieldsAt(view: SchemaView): readonly Field[] {
 /** Some servers put the whole schema where its `properties` belong. */
 function unwrap(part: JsonSchema): JsonSchema {
   const properties = part['properties']
-  const isDoubled =
-    isPlainObject(properties) && typeof properties['type'] === 'string' && isPlainObject(properties['properties'])
+  const isDoubled = isObject(properties) && typeof properties['type'] === 'string' && isObject(properties['properties'])
   if (isDoubled) return properties
   return part
 }
@@ -175,7 +174,7 @@ function unwrap(part: JsonSchema): JsonSchema {
 /** Gets the schema for fields that a view does not name; `true` if it explicitly allows any, otherwise `undefined`. */
 export function otherFieldsAt(view: SchemaView): unknown {
   const given = keywordAt(view, 'additionalProperties') ?? keywordAt(view, 'unevaluatedProperties')
-  if (isPlainObject(given)) {
+  if (isObject(given)) {
     if (Object.keys(given).length === 0) return true
     return given
   }
@@ -185,13 +184,13 @@ export function otherFieldsAt(view: SchemaView): unknown {
 
 /** Whether a view names no fields and does not say that there are none. */
 export function takesAnyFields(view: SchemaView): boolean {
-  return view.parts.every((part) => !isPlainObject(part['properties']) && part['additionalProperties'] !== false)
+  return view.parts.every((part) => !isObject(part['properties']) && part['additionalProperties'] !== false)
 }
 
 /** Gets the schemas for fields whose names match a pattern. */
 export function patternFieldsAt(view: SchemaView): readonly (readonly [pattern: string, schema: unknown])[] {
   return view.parts.flatMap((part) =>
-    isPlainObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [],
+    isObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [],
   )
 }
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { resolvePointer } from '../../json/json-pointer.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export function* getSubschemas(
     const value = schema[keyword]
     const holds = getHolds(keyword, value)
     if (holds === 'one') yield { keyword, name: undefined, part: value }
-    else if ((holds === 'many' && Array.isArray(value)) || (holds === 'named' && isPlainObject(value)))
+    else if ((holds === 'many' && Array.isArray(value)) || (holds === 'named' && isObject(value)))
       for (const [name, part] of Object.entries(value))
         // A list among the older `dependencies` names fields and is not a schema.
         if (keyword !== 'dependencies' || !Array.isArray(part)) yield { keyword, name, part }
@@ -62,9 +62,9 @@ export class SchemaDocument {
 
   constructor(root: unknown) {
     this.root = root
-    const version = isPlainObject(root) ? root['$schema'] : undefined
+    const version = isObject(root) ? root['$schema'] : undefined
     this.isLegacy = typeof version === 'string' && /draft-0[3-7]/.test(version)
-    if (isPlainObject(root)) this.index(root)
+    if (isObject(root)) this.index(root)
   }
 
   getBase(schema: SchemaObject): string {
@@ -83,7 +83,7 @@ export class SchemaDocument {
   resolveDynamic(schema: SchemaObject, reference: string, scope: readonly string[]): unknown {
     const target = this.resolve(schema, reference)
     const name = reference.slice(reference.indexOf('#') + 1)
-    if (!isPlainObject(target) || target['$dynamicAnchor'] !== name) return target
+    if (!isObject(target) || target['$dynamicAnchor'] !== name) return target
     for (const base of scope) {
       const found = this.dynamicAnchors.get(`${base}#${name}`)
       if (found) return found
@@ -103,7 +103,7 @@ export class SchemaDocument {
       }
       seen.add(schema)
       const base = this.enter(schema, next.base)
-      for (const { part } of getSubschemas(schema)) if (isPlainObject(part)) open.push({ schema: part, base })
+      for (const { part } of getSubschemas(schema)) if (isObject(part)) open.push({ schema: part, base })
     }
   }
 
@@ -137,7 +137,7 @@ export class SchemaDocument {
     if (fragment === '') return resource
     if (!fragment.startsWith('/')) return this.anchors.get(absolute)
     const found = resolvePointer(resource, `#${fragment}`)
-    if (isPlainObject(found) && !this.bases.has(found) && base !== DEFAULT_BASE) this.bases.set(found, base)
+    if (isObject(found) && !this.bases.has(found) && base !== DEFAULT_BASE) this.bases.set(found, base)
     return found
   }
 }

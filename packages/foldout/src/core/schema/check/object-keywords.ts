@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { SchemaObject } from './document.ts'
 import type { Check, Keyword, Outcome, Place, Run } from './run.ts'
 import { getMatcher } from './value-keywords.ts'
@@ -8,7 +8,7 @@ import { describeUnknownField, formatPath, shorten, showName } from './wording.t
 /** Creates a check for objects; other values pass. */
 function ofObjects(check: (object: SchemaObject, place: Place, run: Run, outcome: Outcome) => void): Check {
   return (place, run, outcome) => {
-    if (isPlainObject(place.value)) check(place.value, place, run, outcome)
+    if (isObject(place.value)) check(place.value, place, run, outcome)
   }
 }
 
@@ -23,7 +23,7 @@ function checkField(schema: unknown, name: string, place: Place, run: Run, outco
 
 // The loop runs over the value's fields, so a large schema costs nothing extra for small values.
 const properties: Keyword = (schemas) => {
-  if (!isPlainObject(schemas)) return undefined
+  if (!isObject(schemas)) return undefined
   return ofObjects((object, place, run, outcome) => {
     for (const name of Object.keys(object)) {
       run.spend()
@@ -33,7 +33,7 @@ const properties: Keyword = (schemas) => {
 }
 
 const patternProperties: Keyword = (schemas) => {
-  if (!isPlainObject(schemas)) return undefined
+  if (!isObject(schemas)) return undefined
   const patterns = Object.entries(schemas).map(([source, schema]) => ({ matches: getMatcher(source), schema }))
   return ofObjects((object, place, run, outcome) => {
     for (const name of Object.keys(object))
@@ -45,10 +45,8 @@ const patternProperties: Keyword = (schemas) => {
 }
 
 const additionalProperties: Keyword = (value, schema) => {
-  const known = isPlainObject(schema['properties']) ? schema['properties'] : {}
-  const patterns = isPlainObject(schema['patternProperties'])
-    ? Object.keys(schema['patternProperties']).map(getMatcher)
-    : []
+  const known = isObject(schema['properties']) ? schema['properties'] : {}
+  const patterns = isObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']).map(getMatcher) : []
   return ofObjects((object, place, run, outcome) => {
     for (const name of Object.keys(object)) {
       run.spend(1 + patterns.length)
@@ -99,7 +97,7 @@ const requireNames: Keyword = (names) => {
 }
 
 const dependentRequired: Keyword = (value) => {
-  if (!isPlainObject(value)) return undefined
+  if (!isObject(value)) return undefined
   return ofObjects((object, place, run, outcome) => {
     for (const name of Object.keys(object)) {
       run.spend()
@@ -127,7 +125,7 @@ function requireAll(needed: readonly unknown[], name: string, { object, place, r
 }
 
 const dependentSchemas: Keyword = (value) => {
-  if (!isPlainObject(value)) return undefined
+  if (!isObject(value)) return undefined
   return ofObjects((object, place, run, outcome) => {
     for (const name of Object.keys(object)) {
       run.spend()
@@ -163,9 +161,9 @@ function fieldCount(isTooFar: (count: number, limit: number) => boolean, words: 
 
 /** Comes after all other keywords. */
 export const checkUnevaluatedProperties: Keyword = (value, schema) => (place, run, outcome) => {
-  if (!isPlainObject(place.value) || outcome.fields === 'all') return
+  if (!isObject(place.value) || outcome.fields === 'all') return
   const seen = outcome.fields
-  const known = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
   for (const name of Object.keys(place.value)) {
     run.spend()
     if (outcome.isFull || seen?.has(name)) continue

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { SchemaObject } from './document.ts'
 import { isOfKind, readKinds } from './value-keywords.ts'
 
@@ -55,7 +55,7 @@ export function createQuickCheck(schema: unknown): (value: unknown) => boolean {
 }
 
 function compileQuickCheck(schema: unknown, depth: number): QuickCheck {
-  if (!isPlainObject(schema) || depth > MAX_QUICK_DEPTH) return unsure
+  if (!isObject(schema) || depth > MAX_QUICK_DEPTH) return unsure
   const checks: QuickCheck[] = []
   for (const keyword of Object.keys(schema)) {
     if (ANNOTATIONS.has(keyword)) continue
@@ -80,15 +80,15 @@ function checkEnum(value: unknown): QuickCheck | undefined {
 
 function checkRequired(value: unknown): QuickCheck | undefined {
   if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) return undefined
-  return (one) => isPlainObject(one) && value.every((name) => Object.hasOwn(one, name))
+  return (one) => isObject(one) && value.every((name) => Object.hasOwn(one, name))
 }
 
 function checkProperties(schemas: unknown, _schema: SchemaObject, depth: number): QuickCheck | undefined {
-  if (!isPlainObject(schemas)) return undefined
+  if (!isObject(schemas)) return undefined
   // Compiled when needed: a schema may have thousands of properties, and a call has few.
   const compiled = new Map<string, QuickCheck>()
   return (one, steps) => {
-    if (!isPlainObject(one)) return false
+    if (!isObject(one)) return false
     for (const name of Object.keys(one)) {
       if (!Object.hasOwn(schemas, name)) continue
       let check = compiled.get(name)
@@ -101,8 +101,8 @@ function checkProperties(schemas: unknown, _schema: SchemaObject, depth: number)
 
 function checkAdditional(value: unknown, { properties }: SchemaObject): QuickCheck | undefined {
   if (value !== false) return undefined
-  const known = isPlainObject(properties) ? properties : {}
-  return (one) => isPlainObject(one) && Object.keys(one).every((name) => Object.hasOwn(known, name))
+  const known = isObject(properties) ? properties : {}
+  return (one) => isObject(one) && Object.keys(one).every((name) => Object.hasOwn(known, name))
 }
 
 function checkItems(schema: unknown, _schema: SchemaObject, depth: number): QuickCheck | undefined {

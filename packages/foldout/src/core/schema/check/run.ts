@@ -1,6 +1,6 @@
 import type { SchemaDocument, SchemaObject } from './document.ts'
 import type { Steps } from '../../pattern/pattern.ts'
-import { isPlainObject } from '../../json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { MAX_CHECK_DEPTH, MAX_ISSUES } from './limits.ts'
 import type { Kind } from './wording.ts'
 
@@ -148,7 +148,7 @@ export class Run {
   evaluate(schema: unknown, place: Place): Outcome {
     this.spend()
     if (schema === false) return refuse(place)
-    if (!isPlainObject(schema)) return VALID
+    if (!isObject(schema)) return VALID
     const node = this.getNode(schema)
     const { hasReferences, hasDynamicReferences } = this.document
     const isRemembered = hasReferences && !hasDynamicReferences

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { CLIENT_CAPABILITIES, CLIENT_INFO } from '../../keys.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
 
@@ -45,11 +45,11 @@ export function readEnvelope({ [CLIENT_INFO]: info, [CLIENT_CAPABILITIES]: capab
 }
 
 function toIdentity(info: unknown, capabilities: unknown): ClientIdentity {
-  const { name, version } = isPlainObject(info) ? info : {}
+  const { name, version } = isObject(info) ? info : {}
   return {
     name: readText(name),
     version: readText(version),
-    ...(isPlainObject(capabilities) && { capabilities }),
+    ...(isObject(capabilities) && { capabilities }),
   }
 }
 

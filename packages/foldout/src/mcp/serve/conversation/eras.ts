@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION, SERVER_INFO } from '../../keys.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS, UNSUPPORTED_VERSION } from '../../protocol/eras.ts'
 import { INVALID_PARAMS } from '../../protocol/errors.ts'
@@ -26,9 +26,9 @@ export function answerInitialize(
 
 /** What a client can do. Before there were two kinds of questions, it declared one without naming it. */
 export function readCapabilities({ capabilities: given }: JsonObject): JsonObject {
-  const capabilities = isPlainObject(given) ? given : {}
+  const capabilities = isObject(given) ? given : {}
   const { elicitation } = capabilities
-  const isUnnamed = isPlainObject(elicitation) && Object.keys(elicitation).length === 0
+  const isUnnamed = isObject(elicitation) && Object.keys(elicitation).length === 0
   if (isUnnamed) return { ...capabilities, elicitation: { form: {} } }
   return capabilities
 }
@@ -59,7 +59,7 @@ interface EnvelopeFault {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
-const isInfo = (value: unknown): boolean => isPlainObject(value) && isText(value['name']) && isText(value['version'])
+const isInfo = (value: unknown): boolean => isObject(value) && isText(value['name']) && isText(value['version'])
 
 const FIELDS: readonly {
   readonly key: string
@@ -68,7 +68,7 @@ const FIELDS: readonly {
   is(value: unknown): boolean
 }[] = [
   { key: PROTOCOL_VERSION, isRequired: true, type: 'a string', is: isText },
-  { key: CLIENT_CAPABILITIES, isRequired: true, type: 'an object', is: isPlainObject },
+  { key: CLIENT_CAPABILITIES, isRequired: true, type: 'an object', is: isObject },
   { key: CLIENT_INFO, isRequired: false, type: 'an object with a name and a version', is: isInfo },
   { key: LOG_LEVEL, isRequired: false, type: 'a string', is: isText },
 ]
@@ -124,7 +124,7 @@ export function toModernResult(
   const { resultType = 'complete', _meta: meta = {} } = result
   const caching =
     resultType === 'complete' && CACHEABLE.has(method) && toCaching(result, isCached(method) ? cache : NOT_CACHED)
-  const stamped = isPlainObject(meta) && meta[SERVER_INFO] === undefined ? { ...meta, [SERVER_INFO]: info } : meta
+  const stamped = isObject(meta) && meta[SERVER_INFO] === undefined ? { ...meta, [SERVER_INFO]: info } : meta
   return { ...result, resultType, ...caching, _meta: stamped }
 }
 

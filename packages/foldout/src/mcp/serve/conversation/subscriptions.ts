@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../../core/promises.ts'
 import { SUBSCRIPTION_ID } from '../../keys.ts'
 import { MAX_SUBSCRIPTIONS, MAX_WATCHED } from '../../limits.ts'
@@ -52,7 +52,7 @@ export class Subscriptions {
     capabilities: McpFeatures['capabilities'],
   ): Promise<JsonObject> {
     const asked = request.params['notifications']
-    if (!isPlainObject(asked)) throw createInvalid("'notifications' must say what to listen for.")
+    if (!isObject(asked)) throw createInvalid("'notifications' must say what to listen for.")
     if (this.#open.size >= this.#max) throw new RequestError(INTERNAL_ERROR, 'Subscription limit reached')
     const filter = limitFilter(asked, capabilities)
     // Before the client knows of it, so that it misses nothing from then on.
@@ -100,7 +100,7 @@ export class Subscriptions {
 function limitFilter(asked: JsonObject, capabilities: Readonly<Record<string, object>>): Filter {
   const announces = (name: string, field: string): boolean => {
     const declared = capabilities[name]
-    return isPlainObject(declared) && declared[field] === true
+    return isObject(declared) && declared[field] === true
   }
   const takes = (field: string, name: string): boolean => asked[field] === true && announces(name, 'listChanged')
   const { resourceSubscriptions: given } = asked
@@ -121,6 +121,6 @@ function isWanted(filter: Filter, { method, params }: FeatureNotification): bool
 
 /** Names the subscription that a notification is for. */
 function stamp({ method, params }: FeatureNotification, { id }: ServedRequest): FeatureNotification {
-  const meta = isPlainObject(params?.['_meta']) ? params['_meta'] : {}
+  const meta = isObject(params?.['_meta']) ? params['_meta'] : {}
   return { method, params: { ...params, _meta: { ...meta, [SUBSCRIPTION_ID]: id } } }
 }

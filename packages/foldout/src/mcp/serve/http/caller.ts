@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../transports/http/exchange.ts'
 import { toPeer } from '../../transports/http/peer-counter.ts'
 import { HTTP_ERROR, refuse, type HttpRefusal } from '../../transports/http/refusal.ts'
 import { FoldoutError } from '../../../core/errors.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import type { Authorization, Authorize } from '../contract/authorize.ts'
 
 /** Who sent a request. */
@@ -22,7 +22,7 @@ export async function identify(request: HttpRequest, authorize: Authorize | unde
 }
 
 function isAuthorized(authorization: Authorization): authorization is { readonly principal: string } {
-  return isPlainObject(authorization) && 'principal' in authorization && typeof authorization.principal === 'string'
+  return isObject(authorization) && 'principal' in authorization && typeof authorization.principal === 'string'
 }
 
 /** Creates the answer to a request that a hook rejected or answered incorrectly. */

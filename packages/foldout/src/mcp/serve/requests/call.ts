@@ -1,5 +1,5 @@
 import type { CallContext, CallPeer, CallResult, ToolProgress } from '../../../catalog/tool.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { findSizeFault, formatBytes, isDeeperThan } from '../../../core/json/measure.ts'
 import { createErrorResult } from '../../../tools/call-result.ts'
 import { IDEMPOTENCY_KEY, REFUSED_WITH } from '../../keys.ts'
@@ -81,7 +81,7 @@ function toWireResult(view: ClientView, result: CallResult): JsonObject {
     return question
   }
   const { structuredContent } = result
-  const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
+  const isRefused = structuredContent !== undefined && !isObject(structuredContent) && view.client.era === 'legacy'
   if (isRefused) return wrapStructured(result)
   return result
 }
@@ -106,7 +106,7 @@ function isInPlaceOfResult(result: CallResult): boolean {
 
 /** Returns the id of the task that a legacy server has begun instead of a result. */
 function readTask({ task, content }: CallResult): string | undefined {
-  const taskId = isPlainObject(task) && content.length === 0 ? task['taskId'] : undefined
+  const taskId = isObject(task) && content.length === 0 ? task['taskId'] : undefined
   if (typeof taskId === 'string') return taskId
   return undefined
 }
@@ -127,7 +127,7 @@ function createContext(
     peer,
     ...(Object.keys(meta).length > 0 && { meta }),
     ...(onProgress && { onProgress }),
-    ...(isPlainObject(task) && view.client.era === 'legacy' && { task }),
+    ...(isObject(task) && view.client.era === 'legacy' && { task }),
   }
 }
 

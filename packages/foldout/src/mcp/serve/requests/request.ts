@@ -1,5 +1,5 @@
 import type { CallPeer } from '../../../catalog/tool.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION } from '../../keys.ts'
 import { LONGEST_ANSWER_MS } from '../../limits.ts'
 import type { IncomingRequest } from '../../protocol/incoming.ts'
@@ -83,12 +83,12 @@ export class ServedRequest {
     const { inputResponses, requestState } = this.#incoming.params
     const { [CLIENT_CAPABILITIES]: capabilities, [LOG_LEVEL]: level } = getMeta(this.#incoming.params)
     const input = {
-      responses: isPlainObject(inputResponses) ? inputResponses : {},
+      responses: isObject(inputResponses) ? inputResponses : {},
       state: typeof requestState === 'string' ? requestState : undefined,
     }
     return {
       era: 'modern',
-      capabilities: isPlainObject(capabilities) ? { ...capabilities } : {},
+      capabilities: isObject(capabilities) ? { ...capabilities } : {},
       notify: (method, params) => this.notify({ method, params }),
       ...this.#getHeaders(),
       ...(typeof level === 'string' && { logLevel: level }),
@@ -107,7 +107,7 @@ const NOTHING: JsonObject = Object.freeze({})
 
 /** The `_meta` of parameters. */
 export function getMeta({ _meta: meta }: JsonObject): JsonObject {
-  if (isPlainObject(meta)) return meta
+  if (isObject(meta)) return meta
   return NOTHING
 }
 

@@ -1,3 +1,4 @@
+import { findSummary } from '../../../prompt/render/sections-view.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
@@ -95,7 +96,7 @@ function createLibrary(bound: ServedPrompt, source: SectionSource, asAtFirst: Se
       const view = source.view(asAtFirst)
       return view.keys.map((path) => {
         const title = source.registry.byPath.get(path)?.section.title ?? path
-        return { path, title, summary: view.summary(path) }
+        return { path, title, summary: findSummary(view, path) }
       })
     },
     read(path) {

@@ -3,7 +3,7 @@ import { getLoadedListing } from '../../../catalog/listing.ts'
 import { changeExposed } from '../../../catalog/exposures/exposed-catalog.ts'
 import type { ExposedCatalog, ListedTool } from '../../../catalog/exposure.ts'
 import type { CatalogEntry } from '../../../catalog/tool.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { PAGE_BYTES, PAGE_SIZE } from '../../limits.ts'
 import { findSizeFault } from '../../../core/json/measure.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
@@ -97,13 +97,13 @@ export function takesApps(capabilities: Readonly<Record<string, unknown>> | unde
   // Clients declared it as experimental before there were extensions.
   return ['extensions', 'experimental'].some((field) => {
     const declared = capabilities?.[field]
-    return isPlainObject(declared) && isPlainObject(declared[APPS])
+    return isObject(declared) && isObject(declared[APPS])
   })
 }
 
 /** Whether a tool has a page, or is there for one. */
 function hasPage({ meta }: CatalogEntry): boolean {
-  return isPlainObject(meta?.['ui']) || typeof meta?.['ui/resourceUri'] === 'string'
+  return isObject(meta?.['ui']) || typeof meta?.['ui/resourceUri'] === 'string'
 }
 
 /**

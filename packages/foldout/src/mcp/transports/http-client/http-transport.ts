@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { END_SESSION_MS, ERROR_BODY_BYTES, SERVER_MESSAGE_BYTES } from '../../limits.ts'
 import { isRequest, type JsonObject, type RequestId } from '../../protocol/messages.ts'
 import type { McpReceiver, McpTransport, SendOptions } from '../../protocol/transport.ts'
@@ -243,7 +243,7 @@ function getType({ headers }: Response): string {
 
 /** Some servers answer with the number of a request as a text. */
 function isAnswerTo(message: unknown, id: RequestId): boolean {
-  return isPlainObject(message) && !('method' in message) && String(message['id']) === String(id)
+  return isObject(message) && !('method' in message) && String(message['id']) === String(id)
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { formatBytes } from '../../../core/json/measure.ts'
 import { ignore } from '../../../core/promises.ts'
 import { MAX_LINE_BYTES, STDIO_BATCH_CHARACTERS, STDIO_WAITING } from '../../limits.ts'
@@ -151,7 +151,7 @@ export class StdioTransport implements McpTransport {
   #check(parsed: unknown): JsonObject | undefined {
     if (isValidMessage(parsed)) return parsed
     // The client may be waiting for the answer.
-    const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
+    const id = isObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
     this.#refuse(isRequestId(id) ? id : undefined, 'The client sent JSON that is not a message of MCP.')
     return undefined
   }

@@ -1,3 +1,4 @@
+import { getErrorCode } from 'foldout-shared/error-codes'
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -82,7 +83,7 @@ function refuseForeign(file: string, connect: (name: string) => Connection): voi
     isEmpty(file, db)
   } catch (error) {
     // A process was killed while it created the file. Only a writable connection can recover from that.
-    if (!/^SQLITE_(READONLY|CANTOPEN)/.test(getCode(error))) throw error
+    if (!/^SQLITE_(READONLY|CANTOPEN)/.test(getErrorCode(error) ?? '')) throw error
   } finally {
     db.close()
   }
@@ -144,7 +145,7 @@ export function nameFile<T>(file: string, what: string, job: () => T): T {
     return job()
   } catch (error) {
     if (error instanceof FoldoutError) throw error
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(getCode(error))) throw corrupt(file, getErrorMessage(error), error)
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(getErrorCode(error) ?? '')) throw corrupt(file, getErrorMessage(error), error)
     throw new FoldoutError('store-failed', `The session store ${file} could not ${what}: ${getErrorMessage(error)}.`, {
       cause: error,
     })
@@ -157,11 +158,6 @@ export function corrupt(file: string, why: string, cause?: unknown): FoldoutErro
     `${file} is damaged or is not a Foldout session store: ${why}. The file was not changed. Use another path, or restore the file from a backup.`,
     { cause },
   )
-}
-
-function getCode(error: unknown): string {
-  if (error instanceof Error && 'code' in error) return String(error.code)
-  return ''
 }
 
 function getSize(file: string): number {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../../core/json/json.ts'
+import { isObject } from 'foldout-shared/values'
 import { defineSlice } from '../../../../session/slice.ts'
 import { MAX_LETTERS, MAX_LETTERS_BYTES, MAX_WATCHED } from '../../../limits.ts'
 
@@ -80,8 +80,7 @@ export const clientSlice = defineSlice({
     }),
   },
   fromJson(json) {
-    if (!isPlainObject(json) || typeof json['name'] !== 'string')
-      throw new Error('it is not the session of an MCP client')
+    if (!isObject(json) || typeof json['name'] !== 'string') throw new Error('it is not the session of an MCP client')
     return { ...NOTHING, ...json }
   },
 })
