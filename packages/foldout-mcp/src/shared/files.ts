@@ -1,5 +1,6 @@
 import { isCode, isMissing } from 'foldout-shared/error-codes'
 import { randomUUID } from 'node:crypto'
+import { statSync, type Stats } from 'node:fs'
 import { link, mkdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { retryIfInUse } from 'foldout-shared/in-use'
@@ -51,6 +52,16 @@ export async function readJson(file: string, maxBytes: number): Promise<unknown>
     const { size } = await stat(file)
     if (size > maxBytes) throw new Error(`${file} is too large.`)
     return JSON.parse(await readFile(file, 'utf8')) as unknown
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** What is at a path; undefined if there is nothing. `throwIfNoEntry` alone does not help if a part of the path is a file. */
+export function findStats(path: string): Stats | undefined {
+  try {
+    return statSync(path)
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error

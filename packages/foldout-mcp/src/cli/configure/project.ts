@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
+import { findStats } from '../../shared/files.ts'
 
 /**
  * The folder of a project: the one that an option names, or else the current one.
@@ -10,6 +10,6 @@ import { UsageError } from '../../gateway/config/config.ts'
 export function findProject(named: string | boolean | undefined): string {
   if (typeof named !== 'string') return process.cwd()
   const folder = resolve(named)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`)
+  if (!findStats(folder)?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`)
   return folder
 }

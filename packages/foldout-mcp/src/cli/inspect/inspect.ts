@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from 'foldout-shared/values'
+import { findStats } from '../../shared/files.ts'
 import { createGateway } from '../../gateway/gateway.ts'
 import { SECRET_NAME } from '../../shared/secret-text.ts'
 import { createSecrets } from '../../gateway/policy/secrets/secrets.ts'
@@ -134,7 +134,7 @@ async function openRecording(
   store: RunStore,
   clients?: ClientStore,
 ): Promise<(() => Promise<CatalogRecording>) | undefined> {
-  if (!statSync(target, { throwIfNoEntry: false })?.isFile())
+  if (!findStats(target)?.isFile())
     throw new UsageError(`There is no file ${target}. Name a recording, or a module that exports a prompt.`)
   if (clients && (await isTraffic(target))) {
     await clients.follow(target)

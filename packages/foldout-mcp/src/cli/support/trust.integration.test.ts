@@ -142,6 +142,57 @@ describe('a folder that the user has not trusted', () => {
     expect((await run(['tools'])).stderr).toContain('a: Its command was not found')
   })
 
+  it.each(['./names.ts', './names', './names.js'])(
+    'is trusted with a file that its program imports as %s',
+    async (path) => {
+      await write('foldout.config.ts', `import { servers } from '${path}'\nexport default { mcpServers: servers }`)
+      await write('names.ts', "export const servers = { a: { command: 'missing' } }")
+      expect((await run(['tools', '--trust'])).stderr).toContain('a: Its command was not found')
+      await write('names.ts', "export const servers = { b: { command: 'missing' } }")
+      expect((await run(['tools'])).code).toBe(2)
+    },
+  )
+
+  it.each(['.mcp.json', 'foldout.config.json'])(
+    'is not trusted because its %s is a link to one that is',
+    async (name) => {
+      const trap = createTrap()
+      await mkdir(join(folder, 'own'))
+      process.chdir(join(folder, 'own'))
+      const entry = { command: process.execPath, args: ['./server.cjs'] }
+      await writeFile(name, JSON.stringify({ mcpServers: { entry } }))
+      await writeFile('server.cjs', '')
+      await run(['tools', '--trust'])
+      process.chdir(project)
+      await write('server.cjs', (trap.entry as { args: string[] }).args[1])
+      await symlink(join(folder, 'own', name), name)
+      const { code, stderr } = await run(['tools'])
+      expect([code, stderr, trap.hasSprung()]).toEqual([2, expect.stringContaining('you have not trusted'), false])
+    },
+  )
+
+  it.each(['foldout.config.ts', 'foldout.config.ts -> config.mjs'])(
+    'is not trusted because its program is a link to one that is: %s',
+    async (names) => {
+      const [name = '', target = name] = names.split(' -> ')
+      const trap = createTrap()
+      await mkdir(join(folder, 'own'))
+      await writeFile(
+        join(folder, 'own', target),
+        "import { servers } from './names.mjs'\nexport default { mcpServers: servers }",
+      )
+      await writeFile(join(folder, 'own/names.mjs'), 'export const servers = {}')
+      await symlink(join(folder, 'own', target), name)
+      await run(['tools', '--trust'])
+      // Some loaders start from where the link is, and others from where it leads.
+      for (const place of [project, join(folder, 'own')]) {
+        await writeFile(join(place, 'names.mjs'), `export const servers = { trap: ${JSON.stringify(trap.entry)} }`)
+        expect([(await run(['tools'])).code, trap.hasSprung()]).toEqual([2, false])
+        await rm(join(place, 'names.mjs'))
+      }
+    },
+  )
+
   it('is asked about once on a terminal, with what it would start', async () => {
     await write('.mcp.json', { mcpServers: { a: { command: 'missing-a', args: ['--token', 'abc'] } } })
     const asked: string[] = []
@@ -278,6 +329,19 @@ describe('foldout import in a folder', () => {
     expect(stderr).toContain('--trust')
     expect(await readServers()).toEqual({ github: USER })
   })
+
+  it.each([{ excluded: ['tracker'] }, { allowed: ['other'] }])(
+    'switches off no server of the user: %j',
+    async (mcp) => {
+      const [own, tracker] = [{ command: 'own' }, { command: 'tracker' }]
+      await mkdir(join(folder, 'home/.gemini'))
+      await mkdir(join(project, '.gemini'))
+      await writeFile(join(folder, 'home/.gemini/settings.json'), JSON.stringify({ mcpServers: { tracker } }))
+      await write('.gemini/settings.json', { mcp, mcpServers: { tracker: own } })
+      await run(['import', '--client', 'gemini-cli', '--trust'])
+      expect(await readServers()).toEqual({ tracker, 'tracker-2': { ...own, disabled: true, cwd: '.' } })
+    },
+  )
 
   it('never mixes what is of the project with what is of the user', async () => {
     await run(['import', '--trust'])

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { followLinks } from '../../clients/files.ts'
 import { hashText } from '../../shared/hash.ts'
 import { readConfigServers } from '../../clients/gateway-config.ts'
@@ -138,7 +139,7 @@ export function createCheck({ trust = false }: ConfigOptions, surroundings: Surr
 async function askUser(file: string, { confirm, stderr }: Surroundings): Promise<boolean> {
   if (!confirm) return false
   stderr.write(
-    `${[`${toLine(await followLinks(file))} comes from this folder.`, ...(await describe(file))].join('\n')}\n`,
+    `${[`${toLine(await findPlace(file))} comes from this folder.`, ...(await describe(file))].join('\n')}\n`,
   )
   return confirm('Do you trust it?')
 }
@@ -160,14 +161,22 @@ async function describe(file: string): Promise<readonly string[]> {
 }
 
 async function isTrusted(file: string, text: string, state: State): Promise<boolean> {
-  const path = await followLinks(file)
-  const known = (await state.trusted.read(path))?.content
-  return known !== undefined && known === (await hashContent(path, text))
+  const place = await findPlace(file)
+  const known = (await state.trusted.read(place))?.content
+  return known !== undefined && known === (await hashContent(place, text))
 }
 
 async function record(file: string, text: string, state: State): Promise<void> {
-  const path = await followLinks(file)
-  await state.trusted.write({ file: path, content: await hashContent(path, text) })
+  const place = await findPlace(file)
+  await state.trusted.write({ file: place, content: await hashContent(place, text) })
+}
+
+/**
+ * Where a file is, in the folder's real path. If the file is a link, this is not where it leads: its relative paths start in the folder
+ * that it is in, so a folder with a link to a file that the user trusts elsewhere could run anything.
+ */
+async function findPlace(file: string): Promise<string> {
+  return join(await realpath(dirname(resolve(file))), basename(file))
 }
 
 /** A program is what it imports, too: a pull could change only that. */

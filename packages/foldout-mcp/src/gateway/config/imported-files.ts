@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
+import { findStats } from '../../shared/files.ts'
 import { UsageError } from './config.ts'
 import { MAX_IMPORTED_FILES } from './limits.ts'
 import { readTextFile } from './text-file.ts'
@@ -35,8 +36,11 @@ export async function readImportedTexts(file: string, text: string): Promise<rea
 }
 
 function findNamedFiles(path: string, text: string): readonly string[] {
-  const named = new Set(Array.from(text.matchAll(RELATIVE_PATH), ([, , found = '']) => resolve(dirname(path), found)))
-  return [...named].flatMap((one) => listMeant(one).filter(isFile))
+  // Of a link, some loaders start from where it is, and others from where it leads.
+  const folders = [...new Set([path, realpathSync(path)].map(dirname))]
+  const named = Array.from(text.matchAll(RELATIVE_PATH), ([, , found = '']) => found)
+  const paths = folders.flatMap((folder) => named.map((one) => resolve(folder, one)))
+  return [...new Set(paths)].flatMap((one) => listMeant(one).filter((file) => findStats(file)?.isFile()))
 }
 
 /** What a path may mean: the file itself, one with an extension, the source of a built file, or the index of a folder. */
@@ -48,8 +52,4 @@ function listMeant(path: string): readonly string[] {
     ...(bare === path ? [] : EXTENSIONS.map((extension) => `${bare}${extension}`)),
     ...EXTENSIONS.map((extension) => join(path, `index${extension}`)),
   ].filter((one, at, all) => all.indexOf(one) === at)
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { describeRuns, readSavedLine, type CompareReport, type SavedHeader, type SavedRun } from 'foldout/compare'
+import { findStats } from '../../shared/files.ts'
 import type { InspectorSource } from '../inspector.ts'
 import type { CompareView } from '../protocol/protocol.ts'
 import { createLineReader, followFile } from '../runs/line-reader.ts'
@@ -10,7 +10,7 @@ const BEGINNING = '{"type":"header"'
 
 /** Whether a file is what `compare` saves. */
 export async function isComparison(file: string): Promise<boolean> {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false
+  if (!findStats(file)?.isFile()) return false
   const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, 0)
