@@ -13,23 +13,24 @@ import type { AgentEvent } from '../../events.ts'
  * ```
  */
 export function toUIMessageStream(events: AsyncIterable<AgentEvent>): ReadableStream<UIMessageChunk> {
-  const iterator = toChunks(events)
+  const iterator = events[Symbol.asyncIterator]()
+  const chunks = toChunks(iterator)
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
-      const { done, value } = await iterator.next()
+      const { done, value } = await chunks.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    // Leaving the events early cancels the run.
-    cancel: async () => void (await iterator.return(undefined)),
+    // Leaving the events early cancels the run, even while the next event is awaited.
+    cancel: async () => void (await iterator.return?.()),
   })
 }
 
-async function* toChunks(events: AsyncIterable<AgentEvent>): AsyncGenerator<UIMessageChunk, void, undefined> {
+async function* toChunks(events: AsyncIterator<AgentEvent>): AsyncGenerator<UIMessageChunk, void, undefined> {
   const writer = createWriter()
   yield { type: 'start' }
   try {
-    for await (const event of events) yield* writer.write(event)
+    for (let next = await events.next(); !next.done; next = await events.next()) yield* writer.write(next.value)
   } catch {
     // What went wrong may have details that are none of the browser's business.
     yield { type: 'error', errorText: 'The run failed.' }
@@ -49,7 +50,7 @@ interface Writer {
 function createWriter(): Writer {
   let open: { readonly kind: Kind; readonly id: string } | undefined
   let parts = 0
-  let isInStep = false
+  let step: 'none' | 'open' | 'replied' = 'none'
   let hasText = false
   const begun = new Set<string>()
   const close = (): UIMessageChunk[] => {
@@ -68,8 +69,16 @@ function createWriter(): Writer {
     return [...chunks, kind === 'text' ? { type: 'text-delta', id, delta } : { type: 'reasoning-delta', id, delta }]
   }
   const endStep = (): UIMessageChunk[] => {
-    const chunks: UIMessageChunk[] = isInStep ? [...close(), { type: 'finish-step' }] : []
-    isInStep = false
+    const chunks: UIMessageChunk[] = step === 'none' ? [] : [...close(), { type: 'finish-step' }]
+    step = 'none'
+    hasText = false
+    return chunks
+  }
+  /** A step is a reply with the results of its calls. */
+  const beginReply = (): UIMessageChunk[] => {
+    if (step === 'open') return []
+    const chunks: UIMessageChunk[] = [...endStep(), { type: 'start-step' }]
+    step = 'open'
     return chunks
   }
   const beginCall = (toolCallId: string, toolName: string): UIMessageChunk[] => {
@@ -81,26 +90,32 @@ function createWriter(): Writer {
     end: endStep,
     write(event) {
       switch (event.type) {
-        case 'request/sent': {
-          const chunks: UIMessageChunk[] = [...endStep(), { type: 'start-step' }]
-          isInStep = true
-          hasText = false
-          return chunks
-        }
-        case 'text/delta':
+        case 'text/delta': {
+          const chunks = beginReply()
           hasText = true
-          return say('text', event.text)
+          return [...chunks, ...say('text', event.text)]
+        }
         case 'reasoning/delta':
-          return say('reasoning', event.text)
+          return [...beginReply(), ...say('reasoning', event.text)]
         case 'call/delta': {
           const { callId: toolCallId, name, text: inputTextDelta } = event
-          return [...beginCall(toolCallId, name), { type: 'tool-input-delta', toolCallId, inputTextDelta }]
+          return [
+            ...beginReply(),
+            ...beginCall(toolCallId, name),
+            { type: 'tool-input-delta', toolCallId, inputTextDelta },
+          ]
         }
         case 'reply/received': {
-          // An adapter may not stream.
           const { text } = event.message
-          return [...(hasText || text === '' ? [] : say('text', text)), ...close()]
+          const chunks = beginReply()
+          // An adapter may not stream.
+          if (!hasText && text !== '') chunks.push(...say('text', text))
+          step = 'replied'
+          return [...chunks, ...close()]
         }
+        case 'reply/lost':
+          hasText = false
+          return close()
         case 'tool/called': {
           const { id: toolCallId, name: toolName, arguments: input = {} } = event.call
           const chunk = { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true } as const
