@@ -28,6 +28,4 @@ export {
   type RunWork,
 } from '../agent/engines/contract.ts'
 export type { RunEvent, RunEventsOptions } from '../agent/engines/run-events.ts'
-export type { JournalEvent } from '../agent/engines/journal-events.ts'
-export type { ReplyPiece } from '../agent/engines/live-reply.ts'
 export { listWaitingApprovals } from '../agent/engines/waiting-approvals.ts'

@@ -49,12 +49,8 @@ function createLiveReply(): LiveReply {
   let steps = 0
   let pieces: ReplyPiece[] = []
   const listeners = new Set<() => void>()
-  const changed = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener()
-  }
-  const begin = (): void => {
-    attempt++
-    pieces = []
   }
   return {
     get attempt() {
@@ -67,15 +63,17 @@ function createLiveReply(): LiveReply {
       return steps
     },
     tell(event) {
-      if (event.type === 'request/sent') begin()
+      if (event.type === 'request/sent') {
+        attempt++
+        pieces = []
+      }
       if (event.type === 'text/delta' || event.type === 'reasoning/delta') pieces.push(event)
       else steps++
-      changed()
+      notify()
     },
     end() {
-      begin()
       steps++
-      changed()
+      notify()
     },
     listen(listener) {
       listeners.add(listener)

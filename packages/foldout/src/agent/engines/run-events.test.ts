@@ -1,6 +1,6 @@
 import { readUIMessageStream, type UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { chatAdapter, NO_USAGE, type ChatRequest } from '../../entries/adapter.ts'
+import { chatAdapter, NO_USAGE, type ChatReply, type ChatRequest } from '../../entries/adapter.ts'
 import { toUIMessageStream } from '../../entries/ai-sdk.ts'
 import { createMemoryStore, definePrompt, defineTool, ok, openSession, type AnyTool } from '../../entries/index.ts'
 import { agentRun, type SessionStore } from '../../entries/session.ts'
@@ -28,18 +28,15 @@ function createWriter() {
   let request: ChatRequest | undefined
   let answer = (_text: string): void => undefined
   let fail = (_error: Error): void => undefined
-  const adapter = chatAdapter({
-    name: 'writer',
-    model: 'writer',
-    complete: (given) =>
-      new Promise((resolve, reject) => {
-        request = given
-        answer = (text) => resolve({ message: { role: 'assistant', text, toolCalls: [] }, usage: NO_USAGE })
-        fail = reject
-      }),
-  })
+  const complete = (given: ChatRequest): Promise<ChatReply> =>
+    new Promise((resolve, reject) => {
+      request = given
+      answer = (text) => resolve({ message: { role: 'assistant', text, toolCalls: [] }, usage: NO_USAGE })
+      fail = reject
+    })
   return {
-    adapter,
+    complete,
+    adapter: chatAdapter({ name: 'writer', model: 'writer', complete }),
     isAsked: () => request !== undefined,
     write: (text: string) => request?.emit({ type: 'text/delta', text }),
     answer: (text: string) => answer(text),
@@ -115,7 +112,7 @@ describe('the events of a durable run', () => {
     const again = collect(handle.events({ after: first.at(-1)?.cursor ?? 0 }))
     const read = readUntil(handle.events(), (event) => event.type === 'text/delta' && event.text === 'lamp')
     expect((await read).map((event) => isPiece(event) && 'text' in event && event.text)).toEqual(['A ', 'lamp'])
-    // Whoever reads the last pieces only from the journal sees them, too.
+    // The last piece may be read from the journal only.
     writer.write('.')
     writer.answer('A lamp.')
     expect(await browser).toMatchObject([{ type: 'step-start' }, { type: 'text', text: 'A lamp.' }])
@@ -125,6 +122,26 @@ describe('the events of a durable run', () => {
       '.',
     ])
     expect((await handle.result()).text).toBe('A lamp.')
+  })
+
+  it('R63 are in order for a reader that comes while a later reply is written', async () => {
+    const writer = createWriter()
+    const adapter = chatAdapter({
+      name: 'looks',
+      model: 'looks',
+      async complete(request) {
+        if (request.messages.length > 1) return writer.complete(request)
+        const toolCalls = [{ id: 'call-1', name: 'look', arguments: {} }]
+        return { message: { role: 'assistant', text: '', toolCalls }, usage: NO_USAGE }
+      },
+    })
+    const handle = await start(define(adapter))
+    await expect.poll(writer.isAsked).toBe(true)
+    writer.write('A lamp.')
+    const events = await readUntil(handle.events(), ({ type }) => type === 'text/delta')
+    expect(events.map(({ type }) => type)).toEqual(['reply/received', 'tool/called', 'tool/invoked', 'text/delta'])
+    writer.answer('A lamp.')
+    await handle.result()
   })
 
   it('R63 take back the pieces of a reply that another machine writes again', async () => {

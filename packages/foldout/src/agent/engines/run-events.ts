@@ -1,11 +1,10 @@
-import { NO_USAGE } from '../../adapters/contract.ts'
 import { checkNumber } from '../../core/check-number.ts'
-import type { AgentEvent } from '../events.ts'
 import { getRunKey, type DurableRunOptions, type RunAddress, type RunStatus } from './contract.ts'
 import type { RunState } from '../state/run-state.ts'
-import { createJournalReader, type JournalEvent, type JournalStep } from './journal-events.ts'
-import { holdLiveReply, type LiveReply, type ReplyPiece } from './live-reply.ts'
+import { createJournalReader, type JournalEvent } from './journal-events.ts'
+import { holdLiveReply } from './live-reply.ts'
 import { createUnknownRunError } from './local-engine.ts'
+import { createPieceReader, type LivePiece } from './piece-reader.ts'
 
 /**
  * An event of a durable run, with where to go on after it.
@@ -52,21 +51,15 @@ export function followRun(
   return {
     [Symbol.asyncIterator]() {
       const left = new AbortController()
-      const leave = (): void => left.abort()
-      signal?.addEventListener('abort', leave, { once: true })
-      const events = follow(options, address, { after, left: left.signal, throwEnd })
-      const end = (): void => signal?.removeEventListener('abort', leave)
-      if (signal?.aborted) leave()
+      const events = follow(options, address, { after, left, signal, throwEnd })
       return {
         async next() {
           const result = await events.next()
-          if (result.done) end()
-          if (signal?.aborted) throw signal.reason
+          signal?.throwIfAborted()
           return result
         },
-        async return() {
-          leave()
-          end()
+        return() {
+          left.abort()
           return events.return(undefined)
         },
       }
@@ -76,31 +69,36 @@ export function followRun(
 
 interface Following {
   readonly after: number
-  readonly left: AbortSignal
+  /** Aborts when the reader leaves. */
+  readonly left: AbortController
+  readonly signal: AbortSignal | undefined
   throwEnd(status: RunStatus): void
 }
 
 async function* follow(
   { engine, store }: Pick<DurableRunOptions, 'engine' | 'store'>,
   address: RunAddress,
-  { after, left, throwEnd }: Following,
+  { after, left, signal, throwEnd }: Following,
 ): AsyncGenerator<RunEvent, void, undefined> {
   const { reply, release } = holdLiveReply(engine, address)
   const reader = createJournalReader()
-  const pieces = createPieces(reply)
+  const pieces = createPieceReader(reply)
   const alarm = createAlarm()
   const stopListening = reply.listen(alarm.ring)
-  left.addEventListener('abort', alarm.ring, { once: true })
+  const leave = (): void => left.abort()
+  signal?.addEventListener('abort', leave)
+  if (signal?.aborted) leave()
+  left.signal.addEventListener('abort', alarm.ring)
   let cursor = after
   try {
-    for (let pause = FIRST_LOOK_MS; !left.aborted; pause = Math.min(pause * 1.5, LONGEST_LOOK_MS)) {
+    for (let pause = FIRST_LOOK_MS; !left.signal.aborted; pause = Math.min(pause * 1.5, LONGEST_LOOK_MS)) {
       // Whatever was written before the run ended is in the journal that is read after its status.
       const status = await engine.getStatus(address)
       const { steps } = reply
       for (const step of reader.read(await store.load(getRunKey(address)))) {
         if (step.sequence <= after || step.events.length === 0) continue
         for (const piece of pieces.finish(step)) yield { ...piece, cursor }
-        // Whoever leaves between two events of one entry gets both again.
+        // A reader that leaves between two events of one entry gets both again.
         for (const event of step.events.slice(0, -1)) yield { ...event, cursor }
         cursor = step.sequence
         for (const event of step.events.slice(-1)) yield { ...event, cursor }
@@ -111,16 +109,18 @@ async function* follow(
         throwEnd(known)
         return
       }
-      const isDue = alarm.set(pause)
-      while (!left.aborted && !isDue() && steps === reply.steps) {
-        for (const piece of pieces.take(reader.state.turns)) yield { ...piece, cursor }
-        if (!left.aborted && !isDue() && steps === reply.steps) await alarm.wait()
+      alarm.set(pause)
+      const isWaiting = (): boolean => !left.signal.aborted && !alarm.isOver && steps === reply.steps
+      while (isWaiting()) {
+        for (const piece of pieces.read(reader.state.turns)) yield { ...piece, cursor }
+        if (isWaiting()) await alarm.wait()
       }
       if (steps !== reply.steps) pause = FIRST_LOOK_MS
     }
   } finally {
     alarm.clear()
     stopListening()
+    signal?.removeEventListener('abort', leave)
     release()
   }
 }
@@ -133,68 +133,34 @@ function describeEnd(address: RunAddress, status: RunState['status']): RunStatus
   return { id, status: 'done', outcome: status }
 }
 
-/** A piece of a reply, or that the pieces so far do not count. */
-type LivePiece = ReplyPiece | Extract<AgentEvent, { readonly type: 'reply/lost' }>
-
-const LOST: LivePiece = { type: 'reply/lost', usage: NO_USAGE }
-
-interface Pieces {
-  /** Reads the pieces that were not read yet, of a reply that is not in the journal yet. */
-  take(turns: number): Iterable<LivePiece>
-  /** Reads what is left of a reply before it is read from the journal. */
-  finish(step: JournalStep): Iterable<LivePiece>
+interface Alarm {
+  /** Whether the time that was set is over. */
+  readonly isOver: boolean
+  ring(): void
+  /** Rings in so many milliseconds, and not at the time that was set before. */
+  set(ms: number): void
+  wait(): Promise<void>
+  clear(): void
 }
 
-/** Reads the pieces of replies. If a reply begins again, or is not as it began, its pieces are taken back first. */
-function createPieces(reply: LiveReply): Pieces {
-  let attempt = reply.attempt
-  let read = 0
-  let text = ''
-  function* begin(): Iterable<LivePiece> {
-    if (text !== '') yield LOST
-    ;[attempt, read, text] = [reply.attempt, 0, '']
-  }
-  function* take(turns: number): Iterable<LivePiece> {
-    if (attempt !== reply.attempt) yield* begin()
-    while (attempt === reply.attempt && read < reply.pieces.length) {
-      const piece = reply.pieces[read++]
-      if (!piece || piece.reply <= turns) continue
-      if (piece.type === 'text/delta') text += piece.text
-      yield piece
-    }
-  }
-  return {
-    take,
-    *finish({ before, events }) {
-      const said = events.find(({ type }) => type === 'reply/received')
-      if (said?.type !== 'reply/received') return
-      if (attempt === reply.attempt) yield* take(before.turns)
-      // Another machine may have written it, or the rest of it came while nobody read.
-      if (text !== '' && said.message.text !== text.toWellFormed()) yield LOST
-      text = ''
-    },
-  }
-}
-
-/** Ends a wait when it rings or its time is over. */
-function createAlarm() {
+function createAlarm(): Alarm {
   let timer: ReturnType<typeof setTimeout> | undefined
+  let isOver = false
   let wake = (): void => undefined
-  const ring = (): void => wake()
-  const clear = (): void => clearTimeout(timer)
   return {
-    ring,
-    clear,
-    /** Rings in so many milliseconds, and not at the time that was set before. */
-    set(ms: number): () => boolean {
-      let isOver = false
-      clear()
+    get isOver() {
+      return isOver
+    },
+    ring: () => wake(),
+    set(ms) {
+      clearTimeout(timer)
+      isOver = false
       timer = setTimeout(() => {
         isOver = true
-        ring()
+        wake()
       }, ms)
-      return () => isOver
     },
-    wait: () => new Promise<void>((resolve) => (wake = resolve)),
+    wait: () => new Promise((resolve) => (wake = resolve)),
+    clear: () => clearTimeout(timer),
   }
 }

@@ -46,28 +46,41 @@ interface Writer {
   end(): readonly UIMessageChunk[]
 }
 
-/** Writes the chunks of each event, in the order that the UIs accept: parts are closed before others begin. */
-function createWriter(): Writer {
+interface PartWriter {
+  close(): UIMessageChunk[]
+  say(kind: Kind, delta: string): UIMessageChunk[]
+}
+
+/** Writes texts and reasoning. A part is closed before another one begins. */
+function createPartWriter(): PartWriter {
   let open: { readonly kind: Kind; readonly id: string } | undefined
   let parts = 0
-  let step: 'none' | 'open' | 'replied' = 'none'
-  let hasText = false
-  const begun = new Set<string>()
   const close = (): UIMessageChunk[] => {
     if (!open) return []
     const { kind, id } = open
     open = undefined
     return [kind === 'text' ? { type: 'text-end', id } : { type: 'reasoning-end', id }]
   }
-  const say = (kind: Kind, delta: string): UIMessageChunk[] => {
-    const chunks = open?.kind === kind ? [] : close()
-    if (!open) {
-      open = { kind, id: String((parts += 1)) }
-      chunks.push(kind === 'text' ? { type: 'text-start', id: open.id } : { type: 'reasoning-start', id: open.id })
-    }
-    const { id } = open
-    return [...chunks, kind === 'text' ? { type: 'text-delta', id, delta } : { type: 'reasoning-delta', id, delta }]
+  return {
+    close,
+    say(kind, delta) {
+      const chunks = open?.kind === kind ? [] : close()
+      if (!open) {
+        open = { kind, id: String((parts += 1)) }
+        chunks.push(kind === 'text' ? { type: 'text-start', id: open.id } : { type: 'reasoning-start', id: open.id })
+      }
+      const { id } = open
+      return [...chunks, kind === 'text' ? { type: 'text-delta', id, delta } : { type: 'reasoning-delta', id, delta }]
+    },
   }
+}
+
+/** Writes the chunks of each event, in the order that the UIs accept. */
+function createWriter(): Writer {
+  const { close, say } = createPartWriter()
+  let step: 'none' | 'open' | 'replied' = 'none'
+  let hasText = false
+  const begun = new Set<string>()
   const endStep = (): UIMessageChunk[] => {
     const chunks: UIMessageChunk[] = step === 'none' ? [] : [...close(), { type: 'finish-step' }]
     step = 'none'
