@@ -384,7 +384,8 @@ class RunningGateway implements Gateway {
 
   #report(event: GatewayEvent): void {
     try {
-      this.#options.onEvent?.(this.#policy.secrets.hideIn(event))
+      // A copy, because a listener must not change what the gateway goes on with.
+      this.#options.onEvent?.(structuredClone(this.#policy.secrets.hideIn(event)))
     } catch {
       // A failing listener does not stop the gateway.
     }

@@ -13,6 +13,7 @@ import {
   type AgentEvent,
   type ProviderAdapter,
 } from '../entries/index.ts'
+import type { Event } from '../session/event.ts'
 import { scriptedAdapter, says } from '../testing/scripted-adapter.ts'
 
 const look = defineTool({
@@ -220,10 +221,23 @@ describe('the stream of a run', () => {
       }
     }
     const toolCalls = [{ id: 'a', name: 'look', arguments: { at: 'it' } }]
-    const run = (onEvent: (event: AgentEvent) => unknown) =>
-      runAgent(plain, { adapter: replying({ text: 'Hm.', toolCalls }, { text: 'Done.' }), input: 'Go.', onEvent })
-    const [{ messages, usage }, quiet] = [await run(edit), await run(() => undefined)]
-    expect({ messages, usage }).toEqual({ messages: quiet.messages, usage: quiet.usage })
+    const run = async (onEvent: (event: AgentEvent) => unknown, onSessionEvent: (event: Event) => unknown) => {
+      const session = createSession()
+      session.subscribe(onSessionEvent)
+      const told: AgentEvent[] = []
+      const { messages, usage } = await runAgent(plain, {
+        adapter: replying({ text: 'Hm.', toolCalls }, { text: 'Done.' }),
+        session,
+        input: 'Go.',
+        onEvent(event) {
+          onEvent(event)
+          if (event.type === 'tool/invoked') told.push({ ...event, durationMs: 0 })
+        },
+      })
+      return { messages, usage, told }
+    }
+    const nothing = (): void => undefined
+    expect(await run(edit, edit)).toEqual(await run(nothing, nothing))
   })
 
   it("R35 an adapter's own objects are not frozen", async () => {

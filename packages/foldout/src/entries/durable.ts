@@ -27,4 +27,5 @@ export {
   type RunStatus,
   type RunWork,
 } from '../agent/engines/contract.ts'
+export type { RunEvent, RunEventsOptions } from '../agent/engines/run-events.ts'
 export { listWaitingApprovals } from '../agent/engines/waiting-approvals.ts'

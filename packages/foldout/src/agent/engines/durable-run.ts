@@ -1,4 +1,4 @@
-import type { DurableRunOptions, RunAddress, RunPage, RunStartOptions, RunStatus } from './contract.ts'
+import type { DurableRunOptions, RunAddress, RunFlow, RunPage, RunStartOptions, RunStatus } from './contract.ts'
 import type { AssistantMessage } from '../../adapters/contract.ts'
 import { type AgentInput, assertAccepted, toUserMessage } from '../input.ts'
 import { FoldoutError } from '../../core/errors.ts'
@@ -8,7 +8,10 @@ import { findRequest, listWaiting } from '../loop/answers.ts'
 import { agentRun, getLastMessage, toRunState } from '../state/run-state.ts'
 import type { AnyResult } from '../options.ts'
 import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
+import type { AgentEvent } from '../events.ts'
+import { holdLiveReply } from './live-reply.ts'
 import { createUnknownRunError } from './local-engine.ts'
+import { followRun, type RunEvent, type RunEventsOptions } from './run-events.ts'
 
 /**
  * A kind of durable run.
@@ -42,11 +45,30 @@ export interface DurableRun<Output = unknown> {
 export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRun<Output> {
   const { name, engine } = options
   engine.define(name, async (flow) => {
-    const outcome = await flow.step('run', (signal) => advance(options, flow, signal))
+    const outcome = await flow.step('run', (signal) => work(options, flow, signal))
     if (outcome === 'waiting') return flow.wait('approval')
     return { status: 'done', outcome }
   })
   return { name, options, list: (page) => engine.list(name, page) }
+}
+
+/** Works on a run, and shows those who follow it here what the model is writing. */
+async function work<Output>(
+  options: DurableRunOptions<Output>,
+  flow: RunFlow,
+  signal: AbortSignal,
+): ReturnType<typeof advance> {
+  const { reply, release } = holdLiveReply(options.engine, { kind: options.name, id: flow.id })
+  const onEvent = (event: AgentEvent): unknown => {
+    reply.tell(event)
+    return options.onEvent?.(event)
+  }
+  try {
+    return await advance({ ...options, onEvent }, flow, signal)
+  } finally {
+    reply.end()
+    release()
+  }
 }
 
 /**
@@ -83,6 +105,11 @@ export interface RunHandle<Output = unknown> {
    * ones are rejected with `approval-used`.
    */
   signal(topic: 'approval', value: ApprovalAnswer): Promise<void>
+  /**
+   * Follows the run: what it has done so far, and what it does next, until it ends or waits for a person. Leaving the
+   * loop does not end the run. Rejects with `run-failed` or `run-cancelled` if the run did.
+   */
+  events(options?: RunEventsOptions): AsyncIterable<RunEvent>
   /** Continues a failed run where its journal ends. */
   resume(): Promise<void>
   /** Ends the run. The machine that works on it cannot write to its session anymore. */
@@ -178,13 +205,17 @@ export function getRun<Output>(run: DurableRun<Output>, id: string): RunHandle<O
       await engine.cancel(address)
     },
     async result({ signal } = {}) {
-      const status = await waitForEnd(getStatus, signal)
-      if (status.status === 'cancelled' || status.outcome === 'cancelled')
-        throw new FoldoutError('run-cancelled', `The run '${id}' was cancelled.`)
-      if (status.status === 'failed') throw new FoldoutError('run-failed', `The run '${id}' failed: ${status.error}`)
+      throwIfLost(await waitForEnd(getStatus, signal))
       return readResult(run.options, id)
     },
+    events: (options = {}) => followRun(run.options, address, { ...options, throwEnd: throwIfLost }),
   }
+}
+
+function throwIfLost({ id, status, outcome, error }: RunStatus): void {
+  if (status === 'cancelled' || outcome === 'cancelled')
+    throw new FoldoutError('run-cancelled', `The run '${id}' was cancelled.`)
+  if (status === 'failed') throw new FoldoutError('run-failed', `The run '${id}' failed: ${error}`)
 }
 
 function checkTopic(topic: string): void {

@@ -28,7 +28,7 @@ export function listWaitingApprovals(stored: StoredSession): readonly ApprovalRe
 }
 
 /** Returns the part of a snapshot that is about the run. Other slices belong to the program that defined it. */
-function pickRun(snapshot: unknown): Snapshot {
+export function pickRun(snapshot: unknown): Snapshot {
   const { version, slices } = snapshot as Snapshot
   const run = slices[agentRun.name]
   return { version, slices: run && 'state' in run ? { [agentRun.name]: run } : {} }

@@ -1,5 +1,6 @@
 import { nearest } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
+import { freezeChanges } from '../../session/freeze.ts'
 import { createSession, type Session } from '../../session/session.ts'
 import { createErrorResult, toCallResult } from '../../tools/call-result.ts'
 import type { ApprovalNeed } from '../../tools/tool.ts'
@@ -191,6 +192,7 @@ class LiveCatalog implements Catalog {
   }
 
   report(event: CatalogEvent): void {
+    freezeChanges(event)
     for (const listener of this.#listeners) {
       try {
         listener(event)

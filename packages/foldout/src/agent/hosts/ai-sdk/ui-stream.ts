@@ -13,23 +13,24 @@ import type { AgentEvent } from '../../events.ts'
  * ```
  */
 export function toUIMessageStream(events: AsyncIterable<AgentEvent>): ReadableStream<UIMessageChunk> {
-  const iterator = toChunks(events)
+  const iterator = events[Symbol.asyncIterator]()
+  const chunks = toChunks(iterator)
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
-      const { done, value } = await iterator.next()
+      const { done, value } = await chunks.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    // Leaving the events early cancels the run.
-    cancel: async () => void (await iterator.return(undefined)),
+    // Leaving the events early cancels the run, even while the next event is awaited.
+    cancel: async () => void (await iterator.return?.()),
   })
 }
 
-async function* toChunks(events: AsyncIterable<AgentEvent>): AsyncGenerator<UIMessageChunk, void, undefined> {
+async function* toChunks(events: AsyncIterator<AgentEvent>): AsyncGenerator<UIMessageChunk, void, undefined> {
   const writer = createWriter()
   yield { type: 'start' }
   try {
-    for await (const event of events) yield* writer.write(event)
+    for (let next = await events.next(); !next.done; next = await events.next()) yield* writer.write(next.value)
   } catch {
     // What went wrong may have details that are none of the browser's business.
     yield { type: 'error', errorText: 'The run failed.' }
@@ -45,31 +46,52 @@ interface Writer {
   end(): readonly UIMessageChunk[]
 }
 
-/** Writes the chunks of each event, in the order that the UIs accept: parts are closed before others begin. */
-function createWriter(): Writer {
+interface PartWriter {
+  close(): UIMessageChunk[]
+  say(kind: Kind, delta: string): UIMessageChunk[]
+}
+
+/** Writes texts and reasoning. A part is closed before another one begins. */
+function createPartWriter(): PartWriter {
   let open: { readonly kind: Kind; readonly id: string } | undefined
   let parts = 0
-  let isInStep = false
-  let hasText = false
-  const begun = new Set<string>()
   const close = (): UIMessageChunk[] => {
     if (!open) return []
     const { kind, id } = open
     open = undefined
     return [kind === 'text' ? { type: 'text-end', id } : { type: 'reasoning-end', id }]
   }
-  const say = (kind: Kind, delta: string): UIMessageChunk[] => {
-    const chunks = open?.kind === kind ? [] : close()
-    if (!open) {
-      open = { kind, id: String((parts += 1)) }
-      chunks.push(kind === 'text' ? { type: 'text-start', id: open.id } : { type: 'reasoning-start', id: open.id })
-    }
-    const { id } = open
-    return [...chunks, kind === 'text' ? { type: 'text-delta', id, delta } : { type: 'reasoning-delta', id, delta }]
+  return {
+    close,
+    say(kind, delta) {
+      const chunks = open?.kind === kind ? [] : close()
+      if (!open) {
+        open = { kind, id: String((parts += 1)) }
+        chunks.push(kind === 'text' ? { type: 'text-start', id: open.id } : { type: 'reasoning-start', id: open.id })
+      }
+      const { id } = open
+      return [...chunks, kind === 'text' ? { type: 'text-delta', id, delta } : { type: 'reasoning-delta', id, delta }]
+    },
   }
+}
+
+/** Writes the chunks of each event, in the order that the UIs accept. */
+function createWriter(): Writer {
+  const { close, say } = createPartWriter()
+  let step: 'none' | 'open' | 'replied' = 'none'
+  let hasText = false
+  const begun = new Set<string>()
   const endStep = (): UIMessageChunk[] => {
-    const chunks: UIMessageChunk[] = isInStep ? [...close(), { type: 'finish-step' }] : []
-    isInStep = false
+    const chunks: UIMessageChunk[] = step === 'none' ? [] : [...close(), { type: 'finish-step' }]
+    step = 'none'
+    hasText = false
+    return chunks
+  }
+  /** A step is a reply with the results of its calls. */
+  const beginReply = (): UIMessageChunk[] => {
+    if (step === 'open') return []
+    const chunks: UIMessageChunk[] = [...endStep(), { type: 'start-step' }]
+    step = 'open'
     return chunks
   }
   const beginCall = (toolCallId: string, toolName: string): UIMessageChunk[] => {
@@ -81,26 +103,32 @@ function createWriter(): Writer {
     end: endStep,
     write(event) {
       switch (event.type) {
-        case 'request/sent': {
-          const chunks: UIMessageChunk[] = [...endStep(), { type: 'start-step' }]
-          isInStep = true
-          hasText = false
-          return chunks
-        }
-        case 'text/delta':
+        case 'text/delta': {
+          const chunks = beginReply()
           hasText = true
-          return say('text', event.text)
+          return [...chunks, ...say('text', event.text)]
+        }
         case 'reasoning/delta':
-          return say('reasoning', event.text)
+          return [...beginReply(), ...say('reasoning', event.text)]
         case 'call/delta': {
           const { callId: toolCallId, name, text: inputTextDelta } = event
-          return [...beginCall(toolCallId, name), { type: 'tool-input-delta', toolCallId, inputTextDelta }]
+          return [
+            ...beginReply(),
+            ...beginCall(toolCallId, name),
+            { type: 'tool-input-delta', toolCallId, inputTextDelta },
+          ]
         }
         case 'reply/received': {
-          // An adapter may not stream.
           const { text } = event.message
-          return [...(hasText || text === '' ? [] : say('text', text)), ...close()]
+          const chunks = beginReply()
+          // An adapter may not stream.
+          if (!hasText && text !== '') chunks.push(...say('text', text))
+          step = 'replied'
+          return [...chunks, ...close()]
         }
+        case 'reply/lost':
+          hasText = false
+          return close()
         case 'tool/called': {
           const { id: toolCallId, name: toolName, arguments: input = {} } = event.call
           const chunk = { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true } as const

@@ -1,5 +1,6 @@
 import { readUIMessageStream, type UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
+import { chatAdapter } from '../../../entries/adapter.ts'
 import { catalogSearch, toUIMessages, toUIMessageStream } from '../../../entries/ai-sdk.ts'
 import { createCatalog } from '../../../entries/catalog.ts'
 import { createSession, definePrompt, defineSection, defineTool, ok, streamAgent } from '../../../entries/index.ts'
@@ -78,6 +79,26 @@ describe('the UIs of the AI SDK', () => {
     expect(chunks).toContainEqual({ type: 'error', errorText: 'The run failed.' })
     expect(JSON.stringify(chunks)).not.toContain('sk-1')
   })
+})
+
+it('R39 R73 a browser that leaves while the model is silent cancels the run', async () => {
+  let signal: AbortSignal | undefined
+  const adapter = chatAdapter({
+    name: 'silent',
+    model: 'silent',
+    complete: (request) => {
+      signal = request.signal
+      return new Promise(() => undefined)
+    },
+  })
+  const stream = streamAgent(bound, { adapter, input: 'Go.' })
+  const reader = toUIMessageStream(stream).getReader()
+  await reader.read()
+  void reader.read()
+  await expect.poll(() => signal !== undefined).toBe(true)
+  await reader.cancel()
+  expect(signal?.aborted).toBe(true)
+  await expect(stream.result).rejects.toMatchObject({ code: 'run-aborted' })
 })
 
 describe('catalogSearch', () => {

@@ -7,6 +7,7 @@ import { hashCall } from '../../../tools/approval.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { ToolResult } from '../../../tools/result.ts'
 import type { AnyTool, CallTarget, FoundTarget } from '../../../tools/tool.ts'
+import { createNotifier } from '../../event-queue.ts'
 import type { AgentEvent, SectionsOpened, ToolInvoked } from '../../events.ts'
 import { MAX_APPROVAL_REASON } from '../../limits.ts'
 import { describeRendered } from '../../rendered-event.ts'
@@ -42,7 +43,10 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
   let restarts = 0
   let shown: RenderedPrompt | undefined
   let early: readonly AgentEvent[] = []
-  const tell = (event: AgentEvent): void => onEvent?.(event)
+  const notify = createNotifier({ onEvent }, () => undefined)
+  const tell = (event: AgentEvent): void => {
+    if (onEvent) notify(copyEvent(event))
+  }
   const report: HostReport & CallReport = {
     isOn: onEvent !== undefined,
     started({ input, isResumed = false, model = UNKNOWN_MODEL }) {
@@ -57,7 +61,7 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
       early = []
     },
     sent({ prompt, messages, tools }) {
-      if (onEvent && prompt.text !== shown?.text) tell(describeRendered(prompt, tools))
+      if (onEvent && prompt.text !== shown?.text) notify(describeRendered(prompt, [...tools]))
       shown = prompt
       tell({ type: 'request/sent', messages, tools })
     },
@@ -115,6 +119,15 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
     },
   }
   return report
+}
+
+/** Events are copies: a listener must not change the call that the host is about to run, and the host may change it. */
+function copyEvent(event: AgentEvent): AgentEvent {
+  try {
+    return structuredClone(event)
+  } catch {
+    return { type: 'warning', message: `An event '${event.type}' is left out, because its values cannot be copied.` }
+  }
 }
 
 const NO_OPENING = { keys: [], paths: [], reason: '', halts: false }

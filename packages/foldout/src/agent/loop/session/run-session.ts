@@ -1,5 +1,6 @@
 import { FoldoutError } from '../../../core/errors.ts'
 import { DispatchError, type Session } from '../../../session/session.ts'
+import { freezeChanges } from '../../../session/freeze.ts'
 import type { KeptSession } from '../../../session/stores/open-session.ts'
 
 // Only for this process: a run that another process left behind can always be resumed.
@@ -80,7 +81,8 @@ export function createQuietSession(session: Session, warn: (message: string) => 
   }
   // Everything else, including a store's `saved`, is inherited from the session.
   return Object.assign(Object.create(session) as Session, {
-    dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(event)),
+    // Frozen, because a listener must not change what the loop, the journal and other listeners read.
+    dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(freezeChanges(event))),
     begin: () => {
       const transaction = session.begin()
       toolSessions.add(transaction.session)
