@@ -132,7 +132,8 @@ describe('generated long conversations, with kills, resumes and user turns', () 
         numbers,
         fc.boolean(),
         fc.option(fc.integer({ min: 5_000, max: 200_000 }), { nil: undefined }),
-        (list, { start, at, turns }, isCold, window) => {
+        fc.record({ leastTurns: fc.integer({ min: 1, max: 10 }), cacheRead: fc.constantFrom(0.025, 0.1, 0.5) }),
+        (list, { start, at, turns }, isCold, window, more) => {
           const ask = (sizes: readonly number[]): FoldQuestion => {
             let before = start
             const all = list.map((one, i) => {
@@ -149,9 +150,9 @@ describe('generated long conversations, with kills, resumes and user turns', () 
               isCold,
               keepTurns: 10,
               minTokens: 300,
-              cacheRead: 0.1,
               cacheWrite: 1.25,
               results: all,
+              ...more,
             }
           }
           const first = decideFold(ask(list.map(({ tokens }) => tokens)))

@@ -201,12 +201,12 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
     frees: terms.frees,
     horizon: terms.horizon,
     keepTurns: terms.keepTurns,
+    leastTurns: terms.leastTurns,
     minTokens: terms.minTokens,
     turns: ledger.replies,
     bindsReasoning: adapter.bindsReasoning ?? false,
     cacheRead: cache.read,
     cacheWrite: cache.write,
-    cacheTtlMs: cache.ttlMs,
     results,
   })
   const isSummaryFirst =
