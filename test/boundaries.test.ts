@@ -14,7 +14,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   core: { imports: [] },
   session: { imports: ['core'] },
   // What a model sees of a folded result, and how it reads it; who stores it is up to the caller.
-  results: { imports: ['core'] },
+  results: { imports: ['core'], types: ['tools'] },
   files: { imports: ['core'] },
   // A tool's context names the filesystem, and the file tools are tools.
   tools: { imports: ['core', 'session', 'files'] },
@@ -28,7 +28,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
-  mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog', 'sections'], types: ['files'] },
+  mcp: {
+    imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'catalog', 'sections'],
+    types: ['files'],
+  },
   // Telemetry listens to everything; only comparisons, which count what runs did, import it.
   telemetry: {
     imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
@@ -106,7 +109,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   'foldout/src/mcp/serve': {
     contract: [],
     sections: ['contract'],
-    views: ['contract', 'sections'],
+    results: ['contract'],
+    views: ['contract', 'sections', 'results'],
     requests: ['contract', 'sections', 'views'],
     conversation: ['contract', 'views', 'requests'],
     http: ['contract', 'views', 'requests', 'conversation'],

@@ -136,10 +136,10 @@ export interface SectionsOpened {
 export interface ResultsFolded {
   readonly callIds: readonly string[]
   /**
-   * `'large'`: folded as it arrived. `'cold'`: the provider's cache had expired. `'price'`: it pays. `'window'`: nothing
-   * else fits. `'asked'`: the caller wanted it. `'summary'`: the older turns were summarized.
+   * `'large'`: folded as it arrived. `'cold'`: the cache had expired. `'price'`: it pays. `'size'`: the request has reached
+   * `at`. `'window'`: nothing else fits. `'asked'`: the caller wanted it. `'summary'`: the older turns were summarized.
    */
-  readonly reason: 'large' | 'cold' | 'price' | 'window' | 'asked' | 'summary'
+  readonly reason: 'large' | 'cold' | 'price' | 'size' | 'window' | 'asked' | 'summary'
   /** The tokens of the request that would have been sent otherwise. */
   readonly context: number
   /** The tokens by which later requests are smaller. */

@@ -5,6 +5,7 @@ import {
   definePrompt,
   defineSection,
   defineTool,
+  estimatedTokens,
   ok,
   runAgent,
   type AgentEvent,
@@ -12,7 +13,6 @@ import {
   type Message,
 } from '../entries/index.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
-import { countResultTokens } from '../results/tokens.ts'
 import { findResult } from './loop/fold-tools.ts'
 
 /** A text of lines with numbers, about this many characters long. */
@@ -44,7 +44,7 @@ const bound = definePrompt({
 const getReport = (n: number, characters = getSize(n)): ScriptStep => calls('get_report', { n, characters })
 const countTurns = (count: number): ScriptStep[] => Array.from({ length: count }, (_, n) => getReport(n))
 const countRequest = ({ messages }: { readonly messages: readonly Message[] }): number =>
-  countResultTokens(JSON.stringify(messages))
+  messages.reduce((sum, message) => sum + estimatedTokens.count(JSON.stringify(message)), 0)
 
 async function run(script: readonly ScriptStep[], options: Partial<AgentOptions> = {}) {
   const events: AgentEvent[] = []
@@ -55,9 +55,14 @@ async function run(script: readonly ScriptStep[], options: Partial<AgentOptions>
 }
 
 describe('old results are folded back', () => {
-  it('a run of 60 turns with results of 5 to 40 kB stays small, and nothing is lost', async () => {
-    const { adapter, result, folds } = await run([...countTurns(60), says('Done.')], { contextWindow: 200_000 })
-    expect(Math.max(...adapter.requests.map(countRequest))).toBeLessThan(120_000 * 1.1)
+  it.each([
+    { read: 0.1, write: 1.25, ttlMs: 300_000 },
+    { read: 0.05, write: 2, ttlMs: 3_600_000 },
+    { read: 0.025, write: 1.25, ttlMs: 300_000 },
+  ])('a run of 60 turns with results of 5 to 40 kB stays small at $read, and nothing is lost', async (cache) => {
+    const script = [...countTurns(60), says('Done.')]
+    const { adapter, result, folds } = await run(script, { contextWindow: 200_000, refold: { cache } })
+    expect(Math.max(...adapter.requests.map(countRequest))).toBeLessThan(120_000)
     expect(folds.length).toBeGreaterThan(0)
     expect(folds.length).toBeLessThan(8)
     for (let n = 0; n < 60; n++) expect(findResult(result.messages, `r${n + 1}`)?.text).toBe(createText(n, getSize(n)))

@@ -37,4 +37,5 @@ export { skillsFromMcp, type SkillsFromMcpOptions } from '../mcp/skills/skills-f
 export { skillsFromSections } from '../mcp/skills/skills-from-sections.ts'
 export { serveMcp, type ServedMcp } from '../mcp/serve/serve-mcp.ts'
 export type { HttpSessionOptions, ServeMcpOptions } from '../mcp/serve/contract/options.ts'
+export type { ResultFolding, ResultStore } from '../mcp/serve/contract/result-store.ts'
 export type { StdioOptions } from '../mcp/serve/stdio.ts'

@@ -20,6 +20,7 @@ export {
   describeSize,
   type FoldedText,
 } from '../results/describe-folded.ts'
+export { foldCallResult, type CallFoldOptions, type KeptText } from '../results/fold-call-result.ts'
 export { outlineText, readPart } from '../results/read-part.ts'
 export {
   READ_RESULT,

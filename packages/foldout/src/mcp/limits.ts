@@ -204,3 +204,16 @@ export const MAX_SERVED_SKILLS = 10_000
 export const MAX_SKILL_PAGES = 100
 /** How deeply the front matter of a server's skill may be nested. */
 export const MAX_FRONT_MATTER_DEPTH = 50
+
+// Limits on folded results, unless the server has a store of its own.
+
+/** How long a folded result is kept in memory after it was last read. */
+export const RESULT_KEPT_MS = 1_800_000
+/** How many folded results are kept in memory. */
+export const MAX_KEPT_RESULTS = 1_000
+/** How many characters all folded results in memory have together. */
+export const MAX_KEPT_CHARACTERS = 128 * MIB
+/** How many characters a folded result may have in memory. Of a longer one, the model sees the beginning only. */
+export const MAX_READ_CHARACTERS = 4 * MIB
+/** How many tokens of a folded result a model reads at a time. */
+export const MAX_READ_TOKENS = 8_000

@@ -35,10 +35,12 @@ export interface FoldQuestion {
   readonly context: number
   /** The size of the context window, if known. */
   readonly window?: number | undefined
-  /** The tokens from which results are folded back. */
+  /** The tokens from which results are folded back, and below which a fold brings the request if it can. */
   readonly at: number
-  /** Results of this many last turns stay. */
+  /** Results of this many last turns stay, unless nothing else fits the window. */
   readonly keepTurns: number
+  /** Fewer turns stay, but at least this many, if only that frees enough or pays. Default: `keepTurns`. */
+  readonly leastTurns?: number | undefined
   /** Smaller results stay. */
   readonly minTokens: number
   /** A fold that frees fewer tokens is left out. Default: 20,000, or a third of `at` if that is less, and at least a sixth of it. */
@@ -53,8 +55,6 @@ export interface FoldQuestion {
   readonly bindsReasoning?: boolean
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** How long the cache lives. Default: five minutes. */
-  readonly cacheTtlMs?: number | undefined
   readonly results: readonly FoldableResult[]
 }
 
@@ -68,8 +68,11 @@ export interface FoldQuestion {
  */
 export interface FoldPlan {
   readonly callIds: readonly string[]
-  /** `'cold'`: the cache has expired anyway. `'price'`: it pays. `'window'`: nothing else fits. `'asked'`: the caller wants it. */
-  readonly reason: 'cold' | 'price' | 'window' | 'asked'
+  /**
+   * `'cold'`: the cache has expired anyway. `'price'`: it pays. `'size'`: the request has reached `at`, and no fold pays.
+   * `'window'`: nothing else fits. `'asked'`: the caller wants it.
+   */
+  readonly reason: 'cold' | 'price' | 'size' | 'window' | 'asked'
   /** The tokens that every later request is smaller by. */
   readonly freed: number
   /** What the fold costs in the next request, in tokens at the price of input. Negative: it saves. */
@@ -80,14 +83,6 @@ export interface FoldPlan {
 
 /** The most requests that a conversation is expected to have left. */
 const HORIZON = 30
-
-/**
- * The share of requests that come after a cache of five minutes has expired, and how it falls with a longer life. From
- * 466 recorded conversations: 2.5 % after five minutes, 0.3 % after an hour.
- */
-const COLD_SHARE = 0.025
-const COLD_TTL_MS = 300_000
-const COLD_FALL = 0.85
 
 /** Above this share of the window, results are folded even if that does not pay. */
 const FULL = 0.85
@@ -128,8 +123,9 @@ export function mayFold({
 }
 
 /**
- * Decides which results of a conversation to fold back: rarely, many together, and when it pays, when the cache is cold
- * anyway, or when nothing else fits. Everything that it depends on is in its argument.
+ * Decides which results of a conversation to fold back: rarely and many together, from `at` on, or earlier when the
+ * cache is cold anyway. As many of the youngest stay as price and window allow. Everything that it depends on is in its
+ * argument.
  *
  * @example
  * ```ts
@@ -149,49 +145,62 @@ export function mayFold({
  * ```
  */
 export function decideFold(question: FoldQuestion): FoldPlan | undefined {
-  const { context, window, isCold, bindsReasoning = false, horizon = HORIZON } = question
+  const { context, window, isCold, bindsReasoning = false } = question
   if (!mayFold(question)) return undefined
-  const plan = createPlan(question, question.keepTurns)
-  if (isFull(context, window)) return planToFit(question, plan)
-  if (!plan || plan.freed < getLeastFreed(question)) return undefined
-  if (isCold) return plan
-  if (bindsReasoning) return undefined
-  const requests = Math.min(question.turns, horizon)
-  if (requests * getExpectedGain(question, plan) > plan.cost) return plan
-  return undefined
-}
-
-/** What a later request saves on average: most find what precedes them in the cache, and a few write it again. */
-function getExpectedGain(
-  { cacheRead, cacheWrite, cacheTtlMs = COLD_TTL_MS }: FoldQuestion,
-  { freed }: FoldPlan,
-): number {
-  const cold = Math.min(1, COLD_SHARE * (COLD_TTL_MS / Math.max(cacheTtlMs, 1)) ** COLD_FALL)
-  return freed * ((1 - cold) * cacheRead + cold * cacheWrite)
-}
-
-function getLeastFreed({ at, frees }: FoldQuestion): number {
-  return frees ?? Math.max(Math.min(LEAST_FREED, at / 3), at / 6)
+  const isUrgent = isFull(context, window)
+  if (bindsReasoning && !isCold && !isUrgent) return undefined
+  const plan = isUrgent ? planToFit(question) : planToPay(question)
+  if (!plan || isCold) return plan
+  if (isUrgent) return { ...plan, reason: 'window' }
+  return { ...plan, reason: isPaying(plan, question) ? 'price' : 'size' }
 }
 
 /** Folds younger results too, as far as needed. The results of the last reply stay. */
-function planToFit(question: FoldQuestion, first: FoldPlan | undefined): FoldPlan | undefined {
-  const { context, window = Infinity, keepTurns } = question
-  let plan = first
-  for (let keep = Math.floor(keepTurns / 2); keep >= 1; keep = Math.floor(keep / 2)) {
-    if (plan && !isFull(context - plan.freed, window)) break
-    plan = createPlan(question, keep) ?? plan
-  }
+function planToFit(question: FoldQuestion): FoldPlan | undefined {
+  const { context, window = Infinity } = question
   // A fold that frees next to nothing would be repeated before every request.
-  const isWorthIt = plan !== undefined && (plan.freed >= getLeastFreed(question) * LEAST_SHARE || context > window)
-  if (isWorthIt && plan) return { ...plan, reason: question.isCold ? 'cold' : 'window' }
-  return undefined
+  const least = context > window ? 1 : getLeastFreed(question) * LEAST_SHARE
+  const plans = listPlans(question, 1).filter(({ freed }) => freed >= least)
+  return plans.find(({ freed }) => !isFull(context - freed, window)) ?? plans.at(-1)
 }
 
-function createPlan(question: FoldQuestion, keep: number): FoldPlan | undefined {
-  const old = question.results.filter((result) => isOld(result, question, keep))
-  const [first] = old
-  return first && planFold(question, old)
+/**
+ * Folds younger results too, if that brings the request below `at`: the more of them fold, the less is left behind the
+ * first that has to be written again, until it pays.
+ */
+function planToPay(question: FoldQuestion): FoldPlan | undefined {
+  const { context, at, keepTurns, leastTurns = keepTurns } = question
+  const least = getLeastFreed(question)
+  const list = (youngest: number): readonly FoldPlan[] =>
+    listPlans(question, youngest).filter(({ freed }) => freed >= least)
+  const pays = (plan: FoldPlan): boolean => isPaying(plan, question)
+  const below = list(context < at ? keepTurns : leastTurns).filter(({ freed }) => context - freed < at)
+  return below.find(pays) ?? below.at(-1) ?? list(keepTurns).find(pays)
+}
+
+/** Whether the requests that are left save more than the fold costs. */
+function isPaying({ gain, cost }: FoldPlan, { turns, horizon = HORIZON }: FoldQuestion): boolean {
+  return Math.min(turns, horizon) * gain > cost
+}
+
+function getLeastFreed({ at, frees }: FoldQuestion): number {
+  return Math.max(frees ?? Math.max(Math.min(LEAST_FREED, at / 3), at / 6), 1)
+}
+
+/** Lists the folds of results older than `keepTurns`, half as many turns and so on, down to `least`. */
+function listPlans(question: FoldQuestion, least: number): readonly FoldPlan[] {
+  const { keepTurns } = question
+  const plans = [createPlan(question, keepTurns)]
+  for (let keep = Math.floor(keepTurns / 2); keep >= Math.max(least, 1); keep = Math.floor(keep / 2))
+    plans.push(createPlan(question, keep))
+  return plans
+}
+
+function createPlan(question: FoldQuestion, keep: number): FoldPlan {
+  return planFold(
+    question,
+    question.results.filter((result) => isOld(result, question, keep)),
+  )
 }
 
 function isOld(

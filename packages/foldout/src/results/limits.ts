@@ -36,3 +36,6 @@ export const OUTLINE_KEYS = 20
 
 /** How many items of a list are examined for its shape. */
 export const OUTLINE_SAMPLES = 100
+
+/** The largest result that stays whole, in bytes, for a client that checks it against the tool's schema. */
+export const LARGEST_WHOLE_BYTES = 9_437_184

@@ -81,7 +81,7 @@ function describe({ at, keepTurns, keep }: RefoldProposal, tokens: number, runs:
 /** The tokens of the smallest request that a warm fold was decided for. */
 function findAt(runs: readonly RecordedRun[]): number {
   const contexts = runs.flatMap(({ folds = [] }) =>
-    folds.flatMap(({ reason, context }) => (reason === 'price' ? [context] : [])),
+    folds.flatMap(({ reason, context }) => (reason === 'price' || reason === 'size' ? [context] : [])),
   )
   if (contexts.length === 0) return USUAL.at
   return Math.min(...contexts)

@@ -314,7 +314,7 @@ const run = record(
       record(
         {
           callIds: list(text),
-          reason: oneOf('large', 'cold', 'price', 'window', 'asked', 'summary'),
+          reason: oneOf('large', 'cold', 'price', 'size', 'window', 'asked', 'summary'),
           context: tokens,
           freed: { type: 'number' },
           cost: { type: 'number' },

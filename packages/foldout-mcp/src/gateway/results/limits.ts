@@ -1,9 +1,6 @@
 /** Results with more tokens are folded. Option `foldResults` of `foldout.config`. */
 export const FOLD_TOKENS = 8_000
 
-/** The largest result that stays whole, in bytes, for a client that checks it against the tool's schema. */
-export const LARGEST_WHOLE_BYTES = 9_437_184
-
 /** How long a folded result is kept after it was last read. */
 export const KEPT_MS = 1_800_000
 

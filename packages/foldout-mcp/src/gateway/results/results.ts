@@ -7,9 +7,10 @@ import {
   type ListedTool,
 } from 'foldout/catalog'
 import { ignore } from 'foldout/promises'
+import type { KeptText } from 'foldout/results'
 import type { ServerConfig } from '../config/config.ts'
-import type { JsonObject } from 'foldout-shared/values'
-import { foldResult, mayExceed, type TakenText } from './fold.ts'
+import { isObject, type JsonObject } from 'foldout-shared/values'
+import { isSmall } from '../../shared/fields.ts'
 import { FOLD_TOKENS, KEPT_MS } from './limits.ts'
 import { LISTING } from './listing.ts'
 import type { SharedResults } from './shared.ts'
@@ -79,6 +80,24 @@ export function createFoldLimits(
   }
 }
 
+interface FoldedCall {
+  readonly server: string | undefined
+  readonly isChecked: boolean
+  readonly client: CallClient | undefined
+}
+
+const LIFETIME = `It is kept for ${KEPT_MS / 60_000} minutes after each use.`
+
+/** Whether a result has enough characters to be too large. Most do not, so nothing is loaded for them. */
+function mayExceed({ content, structuredContent }: CallResult, limit: number): boolean {
+  let left = limit
+  for (const { text, resource } of content) {
+    if (typeof text === 'string') left -= text.length
+    else if (isObject(resource) && typeof resource['text'] === 'string') left -= resource['text'].length
+  }
+  return left < 0 || !isSmall(structuredContent, limit)
+}
+
 /** The folded results of one view of a gateway. */
 export class ViewResults {
   readonly #preset: string
@@ -107,11 +126,7 @@ export class ViewResults {
     if (!Array.isArray(content)) return result
     const answer = { ...result, content: content as CallResult['content'] }
     if (!mayExceed(answer, this.#limits.getLeast())) return result
-    return foldResult(answer, {
-      limit: this.#limits.getLimit(server),
-      isChecked: true,
-      keep: (text) => this.#keep(text, client),
-    })
+    return this.#fold(answer, { server, isChecked: true, client })
   }
 
   /** Drops the results of a client that has gone. */
@@ -146,14 +161,18 @@ export class ViewResults {
     const { outputSchema } = entry?.name === tool ? getListing(entry) : {}
     // Legacy clients are not told of other schemas.
     const isTold = context.peer?.era === 'modern' || outputSchema?.['type'] === 'object'
-    return foldResult(result, {
-      limit: this.#limits.getLimit(entry?.source),
-      isChecked: outputSchema !== undefined && isTold,
-      keep: (text) => this.#keep(text, context.client),
-    })
+    const isChecked = outputSchema !== undefined && isTold
+    return this.#fold(result, { server: entry?.source, isChecked, client: context.client })
   }
 
-  async #keep(text: string, client: CallClient | undefined): Promise<TakenText> {
+  async #fold(result: CallResult, { server, isChecked, client }: FoldedCall): Promise<CallResult> {
+    // Loaded when something is first folded.
+    const { foldCallResult } = await import('foldout/results')
+    const limit = this.#limits.getLimit(server)
+    return foldCallResult(result, { limit, isChecked, lifetime: LIFETIME, keep: (text) => this.#keep(text, client) })
+  }
+
+  async #keep(text: string, client: CallClient | undefined): Promise<KeptText> {
     const { store, shared, onProblem } = this.#places
     const owner = this.#toOwner(client)
     const kept = await store.keep(owner, text)

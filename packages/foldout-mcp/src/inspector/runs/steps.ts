@@ -158,6 +158,7 @@ const REASONS: Readonly<Record<string, string>> = {
   large: 'too large to be sent',
   cold: 'the cache had expired',
   price: 'it pays',
+  size: 'the request was too large',
   window: 'nothing else fits',
   asked: 'the program asked for it',
   summary: 'the older turns were summarized',

@@ -1,7 +1,9 @@
 import type { Message, ToolCall, ToolMessage } from '../../adapters/contract.ts'
+import { untilAborted } from '../../core/abort.ts'
 import { readRequest } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { visibility } from '../../session/visibility.ts'
+import type { BeforeRequest } from '../refold/hook.ts'
 import type { Ledger } from '../refold/ledger.ts'
 import { toRefoldTerms } from '../refold/options.ts'
 import { projectResults, type FoldedResult } from '../refold/projection.ts'
@@ -24,7 +26,7 @@ export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold 
     isOn: isWanted && adapter.supportsDynamicTools && adapter.ownsConversation !== true,
     window,
     adapter,
-    beforeRequest: options.beforeRequest,
+    beforeRequest: createHook(core),
     context,
     getState() {
       const { folded, summary, usage, repliedAt } = journal.state
@@ -36,7 +38,23 @@ export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold 
       return (call) => isClosed(now, call, closing)
     },
     findUnused: (ledger) => findUnused(core, ledger),
+    findClosable: (sections) => findClosable(core.render(), sections),
   })
+}
+
+/** A hook that never answers must not outlive its run. */
+function createHook({
+  options: { beforeRequest },
+  signal,
+}: Pick<RunCore, 'options' | 'signal'>): BeforeRequest | undefined {
+  return beforeRequest && ((request) => untilAborted(signal.signal, async () => beforeRequest(request)))
+}
+
+/** Finds the open sections of a list that can close. One without a summary closes with the section that it is in. */
+function findClosable({ view }: RenderedPrompt, sections: readonly string[]): readonly string[] {
+  const paths = new Set(sections.map((section) => view.resolve(section)))
+  const open = view.texts.filter(({ path }) => paths.has(path) && view.state(path) === 'full')
+  return open.flatMap(({ path, summary }) => (summary === undefined ? [] : [path]))
 }
 
 /** Whether all sections that a call asked for are closed, or about to be. */
@@ -60,10 +78,9 @@ function findUnused(core: Omit<RunCore, 'turn' | 'refold'>, ledger: Ledger): rea
   const called = new Set(calls.map(({ name }) => name))
   const opened = new Set(calls.flatMap((call) => (isDisclosureCall(now, call) ? findPaths(now, call) : [])))
   const read = core.journal.state.read.map(([path]) => path)
-  return read.filter((path) => {
-    if (now.view.state(path) !== 'full' || opened.has(path)) return false
-    return !now.view.toolsIn(path).some(({ name }) => called.has(name))
-  })
+  return findClosable(now, read).filter(
+    (path) => !opened.has(path) && !now.view.toolsIn(path).some(({ name }) => called.has(name)),
+  )
 }
 
 function isDisclosureCall({ disclosure }: RenderedPrompt, { name }: ToolCall): boolean {

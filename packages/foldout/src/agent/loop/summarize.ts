@@ -38,16 +38,18 @@ export async function summarizeTurns(core: RunCore, due: DueFold): Promise<void>
   const cut = findCut(core)
   if (!cut) return
   const { refold, signal, tell, journal } = core
-  let shortened: Shortened | undefined
+  let summary: ConversationSummary | undefined
   try {
-    shortened = await untilAborted(signal.signal, () => shorten(core, cut, due.summary))
+    const shortened = await untilAborted(signal.signal, () => shorten(core, cut, due.summary))
+    summary = shortened && createSummary(core, cut, shortened)
+    if (summary) assertShorter(core, summary, cut)
   } catch (error) {
     signal.check(journal.state)
     refold.giveUpSummary()
     tell({ type: 'warning', message: `The older turns were not summarized: ${getErrorMessage(error)}` })
+    return
   }
-  if (!shortened) return
-  const summary = createSummary(core, cut, shortened)
+  if (!summary) return
   const before = refold.count()
   const now = core.render()
   const closed = journal.state.read.map(([path]) => path).filter((path) => now.view.state(path) !== 'full')
@@ -65,6 +67,11 @@ export async function summarizeTurns(core: RunCore, due: DueFold): Promise<void>
     gain: Math.round(read * (before - after)),
     summarized: cut.count,
   })
+}
+
+function assertShorter({ context }: RunCore, { messages }: ConversationSummary, { tokens }: Cut): void {
+  const needed = messages.reduce((sum, message) => sum + context.countMessage(message), 0)
+  if (needed >= tokens) throw new Error(`the summary has ${needed} tokens, and what it replaces ${tokens}.`)
 }
 
 /** Cuts before a reply, so that results stay with their calls. */

@@ -1,4 +1,7 @@
 import type { Message, Usage } from '../../adapters/contract.ts'
+import { describeGiven } from '../../core/check-number.ts'
+import { FoldoutError } from '../../core/errors.ts'
+import { isObject } from 'foldout-shared/values'
 
 /**
  * The request that a run is about to send.
@@ -28,9 +31,12 @@ export interface RequestPreview {
  * ```
  */
 export interface RequestedFold {
-  /** The ids of the calls whose results fold to one line. Failed calls, results with images and unknown ids are left out. */
+  /**
+   * The ids of the calls whose results fold to one line. Failed calls, results with images, what was just read back and
+   * unknown ids are left out.
+   */
   readonly results?: readonly string[]
-  /** The sections that close, by key. */
+  /** The paths of the sections that close. Those that are not open or have no summary are left out. */
   readonly sections?: readonly string[]
   /** A summary that replaces the older turns. */
   readonly summary?: string
@@ -50,3 +56,25 @@ export interface RequestedFold {
  * ```
  */
 export type BeforeRequest = (request: RequestPreview) => RequestedFold | undefined | Promise<RequestedFold | undefined>
+
+/** Reads what a hook has returned, or says what is wrong with it. */
+export function readRequestedFold(given: unknown): RequestedFold | undefined {
+  if (given === undefined || given === null) return undefined
+  if (!isObject(given)) throw refuse(`returned a value that is ${describeGiven(given)}`)
+  const { results, sections, summary } = given
+  if (!isOptionalList(results)) throw refuse('returned results that are no list of ids')
+  if (!isOptionalList(sections)) throw refuse('returned sections that are no list of paths')
+  if (summary !== undefined && typeof summary !== 'string') throw refuse('returned a summary that is no text')
+  return { ...(results && { results }), ...(sections && { sections }), ...(summary !== undefined && { summary }) }
+}
+
+function isOptionalList(given: unknown): given is readonly string[] | undefined {
+  return given === undefined || (Array.isArray(given) && given.every((item) => typeof item === 'string'))
+}
+
+function refuse(fault: string): FoldoutError {
+  return new FoldoutError(
+    'run-options',
+    `beforeRequest() ${fault}. Return { results, sections, summary }, or undefined to leave it to the run.`,
+  )
+}

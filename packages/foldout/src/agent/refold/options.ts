@@ -19,7 +19,7 @@ export interface RefoldOptions {
   readonly at?: number
   /** A fold frees at least this many tokens. Default: 20,000 or a sixth of `at`, less if `at` is below 60,000. */
   readonly frees?: number
-  /** Results of this many last replies stay. Default 10. */
+  /** Results of this many last replies stay if the window allows it. Default: 10, or fewer if only that frees enough or pays. */
   readonly keepTurns?: number
   /** Smaller results stay. Default 300. */
   readonly minTokens?: number
@@ -81,6 +81,7 @@ export interface RefoldTerms {
   readonly at: number
   readonly frees: number | undefined
   readonly keepTurns: number
+  readonly leastTurns: number
   readonly minTokens: number
   readonly largeTokens: number
   readonly horizon: number | undefined
@@ -104,6 +105,7 @@ export function toRefoldTerms(
     at,
     frees: options.frees,
     keepTurns: options.keepTurns ?? 10,
+    leastTurns: options.keepTurns ?? 1,
     minTokens: options.minTokens ?? 300,
     largeTokens: options.largeTokens ?? Math.min(LARGE_TOKENS, at / 3),
     horizon: options.horizon,

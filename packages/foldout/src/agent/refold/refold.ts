@@ -2,7 +2,7 @@ import type { Message, ToolCall, ToolMessage, Usage } from '../../adapters/contr
 import { decideFold, isFull, mayFold, planFold, type FoldPlan, type FoldableResult } from '../../results/decide-fold.ts'
 import { READ_RESULT } from '../../results/read-result.ts'
 import type { ContextCount, ContextParts } from './context-count.ts'
-import type { BeforeRequest, RequestedFold } from './hook.ts'
+import { readRequestedFold, type BeforeRequest, type RequestedFold } from './hook.ts'
 import { createLedger, type Conversation, type Ledger } from './ledger.ts'
 import type { RefoldTerms } from './options.ts'
 import { projectResults, type FoldedResult } from './projection.ts'
@@ -38,6 +38,8 @@ export interface RefoldParts {
   createClosedCheck(closing: ReadonlySet<string>): (call: ToolCall) => boolean
   /** Finds the sections that the model no longer uses. */
   findUnused(ledger: Ledger): readonly string[]
+  /** Returns the paths of those sections that are open and can close. */
+  findClosable(sections: readonly string[]): readonly string[]
 }
 
 /** What of a run's state decides about folding. */
@@ -176,7 +178,7 @@ async function ask(
   { getLedger, next, tokens }: Asked,
 ): Promise<RequestedFold | undefined> {
   const messages = [...getLedger().sent, ...next]
-  return beforeRequest?.({ messages, tokens, usage: getState().usage, window })
+  return readRequestedFold(await beforeRequest?.({ messages, tokens, usage: getState().usage, window }))
 }
 
 interface Question {
@@ -201,12 +203,12 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
     frees: terms.frees,
     horizon: terms.horizon,
     keepTurns: terms.keepTurns,
+    leastTurns: terms.leastTurns,
     minTokens: terms.minTokens,
     turns: ledger.replies,
     bindsReasoning: adapter.bindsReasoning ?? false,
     cacheRead: cache.read,
     cacheWrite: cache.write,
-    cacheTtlMs: cache.ttlMs,
     results,
   })
   const isSummaryFirst =
@@ -223,10 +225,12 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
 /** Folds what the caller asks for, as far as that is possible: pairs stay whole, and failures and pictures stay. */
 function toDue(parts: RefoldParts, asked: RequestedFold, { context, isCold, ledger }: Question): DueFold {
   const { cache } = parts.terms
+  const { keepTurns } = parts.terms
   const wanted = new Set(asked.results)
-  const sections = asked.sections ?? []
+  const sections = parts.findClosable(asked.sections ?? [])
   const results = listFor(parts, ledger, new Set(sections), wanted).filter(
-    ({ callId, tokens, stubTokens, isSpent }) => (isSpent === true || wanted.has(callId)) && tokens > stubTokens,
+    ({ callId, tokens, stubTokens, isSpent, isReadBack, age }) =>
+      (isSpent === true || (wanted.has(callId) && !(isReadBack && age < keepTurns))) && tokens > stubTokens,
   )
   const prices = { context, isCold, cacheRead: cache.read, cacheWrite: cache.write }
   const plan = results.length === 0 ? undefined : { ...planFold(prices, results), reason: 'asked' as const }

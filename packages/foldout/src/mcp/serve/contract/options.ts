@@ -10,6 +10,7 @@ import type { SessionStore } from '../../../session/stores/store.ts'
 import type { ServedClient } from './client.ts'
 import type { McpFeatures } from './features.ts'
 import type { Authorize } from './authorize.ts'
+import type { ResultFolding } from './result-store.ts'
 
 /**
  * Options of `serveMcp`.
@@ -82,6 +83,11 @@ export interface ServeMcpOptions {
    * MiB elsewhere, because clients close a stdio connection at 10 MiB.
    */
   readonly maxResultBytes?: number
+  /**
+   * Folds results with more tokens: the model gets their size, shape and beginning, and reads any part with
+   * `read_result`. Default: every result is sent whole.
+   */
+  readonly foldResults?: number | ResultFolding
   /** Called with errors on the wire that belong to no request. */
   readonly onError?: (error: Error) => void
 }
@@ -152,13 +158,15 @@ export function checkOptions(options: ServeMcpOptions): void {
     )
 }
 
-function checkNumbers({ cache, sessions, streams, maxBodyBytes, maxResultBytes }: ServeMcpOptions): void {
+function checkNumbers(options: ServeMcpOptions): void {
+  const { cache, sessions, streams, maxBodyBytes, maxResultBytes, foldResults } = options
   const atLeast = (least: number, named: Readonly<Record<string, unknown>>): void => {
     for (const [name, given] of Object.entries(named)) checkNumber(name, given, { code: 'mcp-options', least })
   }
   atLeast(1, {
     maxBodyBytes,
     maxResultBytes,
+    foldResults: typeof foldResults === 'object' ? foldResults.tokens : foldResults,
     'sessions.max': sessions?.max,
     'sessions.perPeer': sessions?.perPeer,
     'sessions.idleMs': sessions?.idleMs,

@@ -10,6 +10,7 @@ import { isSameList, listApps, takesApps } from './list.ts'
 import { createClientMemory, type ClientMemory, type KeptClient } from './memory.ts'
 import { checkOptions, type ServeMcpOptions } from '../contract/options.ts'
 import { getServedSkills } from '../../skills/served-skills.ts'
+import { createFoldResults } from '../results/fold-results.ts'
 import { serveSections, type SectionLibrary } from '../sections/sections.ts'
 
 /** The catalog and features that a client is served. */
@@ -53,8 +54,9 @@ interface ViewChanges {
 }
 
 export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientViews {
-  const { expose = auto(), everything = false, sessions: { modern: sharing = 'request' } = {} } = options
+  const { expose = auto(), everything = false, foldResults, sessions: { modern: sharing = 'request' } = {} } = options
   checkOptions(options)
+  const fold = createFoldResults(foldResults)
   expose.check?.(catalog)
   const sections = options.prompt && serveSections(options.prompt, catalog)
   let clients = 0
@@ -63,7 +65,6 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   const watchers = new Set<(view: ClientView) => void>()
   let sharedSession: Session | undefined
   const principals = createRecent<ClientView>(options.sessions?.max ?? MAX_SESSIONS, options.sessions?.idleMs)
-
   const numberCatalog = createNumbers()
   const wantsEverything = (client: ServedClient): boolean =>
     typeof everything === 'function' ? everything(client) : everything
@@ -82,7 +83,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     const takesListChanges = client.era === 'legacy'
     const inner = exposure.expose(seen, { id: client.id, takesListChanges, ...(memory ? { memory } : {}) })
     const served = sections?.forClient(inner, { client, session, isEverything, catalog })
-    const exposed = served?.exposed ?? inner
+    const exposed = fold(served?.exposed ?? inner, client.era)
     const parts = { client, exposed, library: served?.library, features: options.features?.(asking) }
     return toView(parts, session, () => getInstructions(options, asking))
   }

@@ -1,45 +1,80 @@
+import type { CallResult, ToolContent } from '../tools/call-result.ts'
 import { isObject } from 'foldout-shared/values'
-import type { CallResult, ToolContent } from 'foldout/catalog'
-import type * as resultsRoom from 'foldout/results'
-import { isSmall } from '../../shared/fields.ts'
-import { KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
+import { findSizeFault } from '../core/json/measure.ts'
+import { cutToBeginning, describeFolded, describeSize } from './describe-folded.ts'
+import { LARGEST_WHOLE_BYTES } from './limits.ts'
+import { countResultTokens } from './tokens.ts'
 
-type ResultsRoom = typeof resultsRoom
-
-/** A text that was folded out of a result, as described to the model. */
-export interface TakenText {
+/**
+ * A text that was folded out of a result, as described to the model.
+ *
+ * @example
+ * ```ts
+ * const kept: KeptText = { handle: 'r1', outline: undefined }
+ * ```
+ */
+export interface KeptText {
   readonly handle: string
-  /** Missing if the text is not JSON. */
+  /** The shape of JSON; missing for other texts. */
   readonly outline: string | undefined
 }
 
-export interface FoldOptions {
+/**
+ * How the results of a server's tools are folded.
+ *
+ * @example
+ * ```ts
+ * const texts: string[] = []
+ * const options: CallFoldOptions = {
+ *   limit: 8_000,
+ *   isChecked: false,
+ *   lifetime: 'It is kept until the server ends.',
+ *   keep: async (text) => ({ handle: `r${texts.push(text)}`, outline: undefined }),
+ * }
+ * ```
+ */
+export interface CallFoldOptions {
   /** Texts with more tokens are folded. */
   readonly limit: number
   /** Whether the client checks structured content, and refuses a result without it. */
   readonly isChecked: boolean
+  /** A sentence on how long the text can be read. */
+  readonly lifetime: string
   /** Stores a text. Rejects if that fails. */
-  keep(text: string): Promise<TakenText>
+  keep(text: string): Promise<KeptText>
 }
 
 /** Where the `_meta` of a result has the handles of what was folded. */
 const FOLDED = 'foldout/folded'
 
-/** The same result with its large texts folded. Pictures and sounds stay as they are. */
-export async function foldResult(result: CallResult, options: FoldOptions): Promise<CallResult> {
+/**
+ * Returns the result of a server's tool with its large texts folded. Pictures and sounds stay as they are.
+ *
+ * @example
+ * ```ts
+ * const keep = async () => ({ handle: 'r1', outline: undefined })
+ * const options = { limit: 100, isChecked: false, lifetime: 'It is kept for an hour.', keep }
+ * const { content } = await foldCallResult({ content: [{ type: 'text', text: 'ok\n'.repeat(900) }] }, options)
+ * String(content[0]?.text).slice(0, 22) // => 'This result is folded:'
+ * ```
+ */
+export async function foldCallResult(result: CallResult, options: CallFoldOptions): Promise<CallResult> {
   const { limit, isChecked } = options
-  if (result['resultType'] === 'input_required' || !mayExceed(result, limit)) return result
-  // Loaded when something is first folded.
-  const room = await import('foldout/results')
-  const large = findLarge(result, limit, room)
+  if (result['resultType'] === 'input_required') return result
+  const large = findLarge(result, limit)
   if (large.length === 0) return result
   const isRefused = isChecked && result.structuredContent !== undefined && result.isError !== true
-  if (isRefused && Buffer.byteLength(JSON.stringify(result)) <= LARGEST_WHOLE_BYTES) return result
+  if (isRefused && !isLonger(result, LARGEST_WHOLE_BYTES)) return result
   const folded: Folded[] = []
-  for (const one of large) folded.push(await fold(one, options, room))
+  for (const one of large) folded.push(await fold(one, options))
   const shown = replaceTexts(result, folded)
   if (isRefused) return { ...shown, isError: true }
   return shown
+}
+
+/** Whether the JSON of a value has more bytes. Most have not, so they are not written. */
+function isLonger(value: unknown, bytes: number): boolean {
+  return findSizeFault(value, { maxBytes: bytes, maxDepth: Infinity })?.type === 'large'
 }
 
 /** A text that is too large, and which pieces of the content it stands for. */
@@ -54,24 +89,13 @@ interface Folded extends LargeText {
   readonly handle: string | undefined
 }
 
-/** Whether a result has enough characters to be too large. Most do not, so their tokens are not counted. */
-export function mayExceed({ content, structuredContent }: CallResult, limit: number): boolean {
-  let left = limit
-  for (const piece of content) left -= getText(piece)?.length ?? 0
-  return left < 0 || !isSmall(structuredContent, limit)
-}
-
 /** Texts are counted together, because a model reads them together. Resources have names, so each stands for itself. */
-function findLarge(
-  { content, structuredContent }: CallResult,
-  limit: number,
-  { countResultTokens }: ResultsRoom,
-): readonly LargeText[] {
+function findLarge({ content, structuredContent }: CallResult, limit: number): readonly LargeText[] {
   const found: LargeText[] = []
   const texts = content.filter(({ type, text }) => type === 'text' && typeof text === 'string')
   const text = texts.map((piece) => piece['text']).join('\n')
   const isLarge = (one: string): boolean => one.length > limit && countResultTokens(one) > limit
-  const structured = isSmall(structuredContent, limit) ? undefined : JSON.stringify(structuredContent)
+  const structured = isLonger(structuredContent, limit) ? JSON.stringify(structuredContent) : undefined
   const isTwice = structured !== undefined && texts.length === 1 && isSameJson(text, structuredContent, structured)
   if (structured !== undefined && isLarge(structured))
     found.push({ text: structured, pieces: new Set(isTwice ? texts : []), isStructured: true })
@@ -96,16 +120,14 @@ function getText(piece: ToolContent): string | undefined {
   return undefined
 }
 
-const LIFETIME = `It is kept for ${KEPT_MS / 60_000} minutes after each use.`
-
-async function fold(large: LargeText, { keep }: FoldOptions, room: ResultsRoom): Promise<Folded> {
+async function fold(large: LargeText, { keep, lifetime }: CallFoldOptions): Promise<Folded> {
   const { text } = large
   try {
     const { handle, outline } = await keep(text)
-    return { ...large, handle, shown: room.describeFolded({ text, handle, outline, lifetime: LIFETIME }) }
+    return { ...large, handle, shown: describeFolded({ text, handle, outline, lifetime }) }
   } catch (error) {
     const reason = (error as Error).message
-    const shown = `Only the beginning of this result is here: it has ${room.describeSize(text)}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${room.cutToBeginning(text)}`
+    const shown = `Only the beginning of this result is here: it has ${describeSize(text)}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${cutToBeginning(text)}`
     return { ...large, handle: undefined, shown }
   }
 }
