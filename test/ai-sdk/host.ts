@@ -72,7 +72,9 @@ function describeRequest({ prompt, tools = [] }: Options): Parameters<HostSetup[
 }
 
 function getText(output: { readonly type: string; readonly value?: unknown; readonly reason?: string }): string {
-  if (typeof output.value === 'string') return output.value
+  // As a provider would send it.
+  const value: unknown = output.type === 'error-json' ? JSON.parse(JSON.stringify(output.value)) : output.value
+  if (typeof value === 'string') return value
   if (!Array.isArray(output.value)) return output.reason ?? 'Tool execution denied.'
   return (output.value as readonly { readonly text?: string }[]).flatMap(({ text }) => text ?? []).join('\n')
 }
@@ -110,7 +112,8 @@ export function createHostAgent(
     const { responseMessages = Promise.resolve(response.messages) } = result as {
       readonly responseMessages?: PromiseLike<Ai.ModelMessage[]>
     }
-    messages = [...messages, ...(await responseMessages)]
+    // As a program that stores them.
+    messages = JSON.parse(JSON.stringify([...messages, ...(await responseMessages)])) as Ai.ModelMessage[]
     return { text, isWaiting: content.some(({ type }) => type === 'tool-approval-request') }
   }
   return {
@@ -119,9 +122,14 @@ export function createHostAgent(
       return go(isStreamed)
     },
     answer(approved) {
-      const asked = messages.flatMap(({ content }) =>
-        typeof content === 'string' ? [] : content.flatMap((part) => ('approvalId' in part ? [part.approvalId] : [])),
-      )
+      const list = (type: string): readonly string[] =>
+        messages.flatMap(({ content }) =>
+          typeof content === 'string'
+            ? []
+            : content.flatMap((part) => (part.type === type && 'approvalId' in part ? [part.approvalId] : [])),
+        )
+      const answered = list('tool-approval-response')
+      const asked = list('tool-approval-request').filter((id) => !answered.includes(id))
       const content = asked.map((approvalId) => ({ type: 'tool-approval-response' as const, approvalId, approved }))
       messages = [...messages, { role: 'tool', content }]
       return go()

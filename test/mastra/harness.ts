@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Entry from '../../packages/foldout/src/entries/mastra.ts'
-import type { HostAgent, HostSetup, HostTurn } from '../../packages/foldout/src/entries/testing-suites.ts'
+import type { HostAgent, HostDriver, HostSetup, HostTurn } from '../../packages/foldout/src/entries/testing-suites.ts'
 
 // The packages are installed by the tests themselves, so their types are not there to check this file.
 type Loose = any // oxlint-disable-line typescript/no-explicit-any
@@ -173,4 +173,10 @@ export async function createHostAgent(
     },
     save: (): Saved => ({ store, thread, ...(runId !== undefined && { runId }) }),
   }
+}
+
+/** What the host does not allow, with the reason. */
+export const skips: NonNullable<HostDriver['skips']> = {
+  scripts:
+    'nothing is kept of what a person is asked, so another process cannot know what was approved, and asks again',
 }

@@ -1,5 +1,5 @@
-import { install, runClientScenarios, runSuite, SUITES, type Check, type Suite } from './suite.ts'
-import { defineFullServer, openCatalog, openFullServer, openGateway, type Target } from './targets.ts'
+import { install, runClientScenarios, runExtensions, runSuite, SUITES, type Check, type Suite } from './suite.ts'
+import { defineFullServer, openCatalog, openFullServer, openGateway, openSkills, type Target } from './targets.ts'
 
 /** Checks for features beyond a catalog and sections, by the beginning of the check's name. */
 const CANNOT_APPLY: Readonly<Record<string, string>> = {
@@ -91,7 +91,9 @@ async function scoreSuite(suite: Suite): Promise<readonly Score[]> {
     through: await withTarget(openGateway({ url }), (gateway) => runSuite(gateway, suite)),
   }))
   const overStdio = await withTarget(openGateway(defineFullServer(era)), (url) => runSuite(url, suite))
+  const skills = await withTarget(openSkills(), (url) => runExtensions(url, suite))
   return [
+    toScore('skills of the gateway', spec, skills, () => false),
     scoreCatalog(spec, catalog.direct),
     scoreGateway('the gateway, in front of the catalog', spec, catalog.through, catalog.direct),
     scoreFullServer(spec, overHttp.direct),

@@ -1,9 +1,10 @@
+import { join } from 'node:path'
 import { createCatalog } from '../../packages/foldout/src/catalog/live/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
 import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'
 import { serveMcp, type ServedMcp } from '../../packages/foldout/src/entries/mcp.ts'
-import { createMemoryFilesystem } from '../../packages/foldout/src/entries/files.ts'
+import { createHostFilesystem } from '../../packages/foldout/src/entries/node.ts'
 import { readSkills } from '../../packages/foldout/src/entries/skills.ts'
 import { definePrompt, defineSection } from '../../packages/foldout/src/entries/index.ts'
 import { takeTurns } from '../../test/turns.ts'
@@ -127,14 +128,7 @@ const prompt = definePrompt({
   ],
 }).bind()
 
-const skillFiles = createMemoryFilesystem({
-  'test-skill/SKILL.md':
-    '---\nname: test-skill\ndescription: Tests the extension for skills.\n---\nRead references/MORE.md.\n',
-  'test-skill/references/MORE.md': 'There is no more.\n',
-  'the-other/SKILL.md': '---\nname: the-other\ndescription: Tests it again.\nlicense: MIT\n---\nDone.\n',
-})
-
 export async function serveFixture(): Promise<ServedMcp> {
-  const skills = await readSkills(skillFiles)
+  const skills = await readSkills(createHostFilesystem(join(import.meta.dirname, 'skills')))
   return serveMcp(catalog, { name: 'foldout-conformance', version: '1.0.0', expose: all(), prompt, skills })
 }

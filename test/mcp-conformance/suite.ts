@@ -41,7 +41,12 @@ export function install(): void {
 
 /** Runs a suite against a server. Leaves out what the suite skips or only remarks on. */
 export async function runSuite(url: string, suite: Suite): Promise<readonly Check[]> {
-  const checks = [...(await run('server', ['--url', url, ...suite.args]))]
+  return [...(await run('server', ['--url', url, ...suite.args])), ...(await runExtensions(url, suite))]
+}
+
+/** Runs the scenarios of extensions against a server. */
+export async function runExtensions(url: string, suite: Suite): Promise<readonly Check[]> {
+  const checks: Check[] = []
   for (const scenario of EXTENSION_SCENARIOS)
     checks.push(
       ...(await run('server', ['--url', url, '--scenario', scenario, '--spec-version', suite.spec, '--force'])),

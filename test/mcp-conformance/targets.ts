@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ServerDefinition } from '../../packages/foldout-mcp/src/gateway/config/definition.ts'
+import type { GatewayDefinition, ServerDefinition } from '../../packages/foldout-mcp/src/gateway/config/definition.ts'
 import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { serveFixture } from './server.ts'
 import { removeFolder } from '../remove-folder.ts'
@@ -16,6 +16,7 @@ export interface Target {
 
 export type Era = 'both' | 'legacy' | 'modern'
 
+const SKILLS = join(import.meta.dirname, 'skills')
 const FULL_SERVER = join(import.meta.dirname, 'full-server/main.mjs')
 
 /** The tools of a catalog, served by `serveMcp`. */
@@ -45,10 +46,19 @@ export function defineFullServer(era: Era): ServerDefinition {
   return { command: process.execPath, args: [FULL_SERVER, 'stdio', era] }
 }
 
+/** A gateway that has skills of its own. */
+export function openSkills(): Promise<Target> {
+  return open({ skills: [SKILLS] })
+}
+
 /** A gateway in front of one server, whose tools it lists as they are. */
-export async function openGateway(server: ServerDefinition): Promise<Target> {
+export function openGateway(server: ServerDefinition): Promise<Target> {
+  return open({ mcpServers: { full: { ...server, required: true } }, expose: 'all' })
+}
+
+async function open(definition: GatewayDefinition): Promise<Target> {
   const cache = mkdtempSync(join(tmpdir(), 'foldout-conformance-'))
-  const gateway = await createGateway({ mcpServers: { full: { ...server, required: true } }, expose: 'all' }, { cache })
+  const gateway = await createGateway(definition, { cache })
   const { url } = await gateway.http()
   return {
     url,

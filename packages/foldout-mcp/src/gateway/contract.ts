@@ -1,5 +1,6 @@
 import type { Catalog, Encoder, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
+import type { TrustSkill } from 'foldout/skills'
 import type { CallStage } from './calls/call/call.ts'
 import type { GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
@@ -37,6 +38,11 @@ export interface GatewayOptions {
    * so what they change is what is decided on.
    */
   readonly stages?: readonly CallStage[]
+  /**
+   * Whether a skill of a folder in `skills` may be served, asked with the digest of all its files. Default: all may, because
+   * who writes the configuration decides.
+   */
+  readonly trustSkill?: TrustSkill
   readonly onEvent?: (event: GatewayEvent) => void
   /** Called with what clients do. It must not throw, and must remove secrets before it stores anything. */
   readonly onTraffic?: (traffic: Traffic) => void

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog, ListedTool } from 'foldout/catalog'
-import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
+import type { HttpOptions, McpConnection, ServedHttp, ServedSkills, StdioOptions } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
 import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
@@ -23,6 +23,7 @@ import { LISTING } from './results/listing.ts'
 import { createFoldLimits, Results } from './results/results.ts'
 import { explainMissing } from './serve/features/tasks.ts'
 import { createExposure } from './serve/expose.ts'
+import { readOwnSkills } from './serve/own-skills.ts'
 import { createView, getViewSettings, type View, type ViewSettings } from './serve/view.ts'
 import { Views } from './serve/views.ts'
 import { GatewayServer } from './servers/server.ts'
@@ -97,6 +98,7 @@ class RunningGateway implements Gateway {
   readonly #pending = new Set<GatewayServer>()
   #isClosed = false
   #config: GatewayConfig | undefined
+  #skills: ServedSkills | undefined
   #isOverHttp = false
   #pinMode: PinMode = 'flag'
   #updating: Promise<void> = Promise.resolve()
@@ -150,7 +152,7 @@ class RunningGateway implements Gateway {
   }
 
   get ownInstructions(): string {
-    return formatInstructions(this.#config?.instructions, [...this.#servers.values()])
+    return formatInstructions(this.#config?.instructions, [...this.#servers.values()], this.#skills?.resources)
   }
 
   get approvals(): WaitingCalls {
@@ -252,10 +254,15 @@ class RunningGateway implements Gateway {
       .filter((server) => !kept.includes(server))
       .map((server) => new GatewayServer(server, this.#serverOptions))
     for (const server of added) this.#pending.add(server)
+    let skills: ServedSkills | undefined
     try {
       this.#refuseClosed()
       await Promise.all(added.map((server) => server.restore()))
       await startRequired(added)
+      skills = await readOwnSkills(config.skills, {
+        trust: this.#options.trustSkill,
+        onProblem: (message) => this.complain(message),
+      })
       this.#refuseClosed()
     } catch (error) {
       await Promise.allSettled(added.map((server) => server.close()))
@@ -265,6 +272,7 @@ class RunningGateway implements Gateway {
     }
     // Nothing can fail from here on.
     this.#config = config
+    this.#skills = skills
     this.#policy.update(config)
     this.#policy.useTokens(tokens)
     this.#reportMistakes(config)
@@ -354,6 +362,7 @@ class RunningGateway implements Gateway {
       sessions: store.isShared ? await store.openSessions() : undefined,
       onTraffic: this.#options.onTraffic,
       getServers: () => [...this.#servers.values()],
+      getSkills: () => this.#skills,
       version: this.#serverOptions.version,
       embed: this.#options.embed,
       results: this.#results.createView(name, this.#foldLimits),

@@ -33,6 +33,7 @@ export type {
 } from '../mcp/serve/contract/features.ts'
 export { formatPage, type Page } from '../mcp/serve/views/list.ts'
 export type { SdkTransport } from '../mcp/serve/sdk-transport.ts'
+export { serveSkills, type ServedSkills } from '../mcp/skills/served-skills.ts'
 export { skillsFromMcp, type SkillsFromMcpOptions } from '../mcp/skills/skills-from-mcp.ts'
 export { skillsFromSections } from '../mcp/skills/skills-from-sections.ts'
 export { serveMcp, type ServedMcp } from '../mcp/serve/serve-mcp.ts'

@@ -66,6 +66,11 @@ export interface ToolContext {
    * It is valid for this call only.
    */
   readonly clearedCall?: string
+  /**
+   * Why a person was asked about the call that this person has approved, as `needsApproval` said it then. It survives a
+   * restart of the process, so a tool can check whether the call is still what was approved.
+   */
+  readonly approvedReason?: string
   /** Aborts when the run is cancelled or the call times out. */
   readonly signal: AbortSignal
   /** The deadline of the run. */

@@ -44,7 +44,7 @@ export async function examineServers(options: ServerOptions, surroundings: Surro
 
 async function examine(options: ServerOptions, surroundings: Surroundings): Promise<Examination> {
   const { env, signal } = surroundings
-  const { config } = await openConfig(options, surroundings)
+  const { config, trustSkill } = await openConfig(options, surroundings)
   const reported: { readonly server: string | undefined; readonly message: string }[] = []
   const begun = performance.now()
   const times = new Map<string, number>()
@@ -55,6 +55,7 @@ async function examine(options: ServerOptions, surroundings: Surroundings): Prom
     { ...config, servers },
     {
       ...getGatewayOptions(options, env),
+      ...dropUndefined({ trustSkill }),
       isFresh: true,
       onEvent(event) {
         noteFailure(failures, event)

@@ -44,7 +44,7 @@ const MEMORY_FLAGS = ['--heap-growing-percent=30', '--semi-space-growth-factor=1
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stdout, stderr } = surroundings
   for (const flag of MEMORY_FLAGS) setFlagsFromString(flag)
-  const { files, config, reread } = await openConfig(options, surroundings)
+  const { files, config, reread, trustSkill } = await openConfig(options, surroundings)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
   const onProblem = (message: string): void => report({ type: 'problem', server: undefined, message })
@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const page = options.inspect ? await preparePage(hide) : undefined
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ expose: options.expose, embed, onTraffic: joinListeners(recorder, page) }),
+    ...dropUndefined({ expose: options.expose, embed, trustSkill, onTraffic: joinListeners(recorder, page) }),
     onEvent(event) {
       report(event)
       noteFailure(failures, event)

@@ -167,9 +167,10 @@ interface OpenedServers extends Opened {
 async function openServers(options: InspectOptions, surroundings: Surroundings): Promise<OpenedServers> {
   const report = createReporter(options, surroundings)
   let source: CatalogSource | undefined
-  const { config, files } = await openConfig(options, surroundings)
+  const { config, files, trustSkill } = await openConfig(options, surroundings)
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, surroundings.env),
+    ...dropUndefined({ trustSkill }),
     onEvent(event) {
       report(event)
       source?.notify()

@@ -60,7 +60,7 @@ export async function withServers<Result>(
   embed?: Encoder,
 ): Promise<Result> {
   const { signal, env, stderr } = surroundings
-  const { config } = await openConfig(options, surroundings)
+  const { config, trustSkill } = await openConfig(options, surroundings)
   const progress = createProgress(surroundings, options)
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
   const isIncluded = createServerFilter(config, options)
@@ -69,7 +69,7 @@ export async function withServers<Result>(
   let isCreated = false
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ embed }),
+    ...dropUndefined({ embed, trustSkill }),
     onEvent(event) {
       noteFailure(failures, event)
       if (event.type === 'server/unapproved') held.set(event.server, listHeld(event))

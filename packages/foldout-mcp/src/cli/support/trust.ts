@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { TrustSkill } from 'foldout/skills'
 import { followLinks } from '../../clients/files.ts'
 import { hashText } from '../../shared/hash.ts'
 import { readConfigServers } from '../../clients/gateway-config.ts'
@@ -29,6 +30,8 @@ export interface OpenedConfig {
   readonly config: GatewayConfig
   /** Asks nobody: a change of a folder's file is refused until the user trusts it. */
   reread(): Promise<GatewayConfig>
+  /** Whether the user trusts a skill of the folder; undefined if the user named the files. */
+  readonly trustSkill: TrustSkill | undefined
 }
 
 /**
@@ -41,7 +44,7 @@ export async function openConfig(options: ConfigOptions, surroundings: Surroundi
   const { config: named = [] } = options
   if (named.length > 0) {
     const reread = (): Promise<GatewayConfig> => readGatewayConfig(named)
-    return { files: named, config: await reread(), reread }
+    return { files: named, config: await reread(), reread, trustSkill: undefined }
   }
   const files = [requireDefaultConfig()]
   const { confirm: _, ...silent } = surroundings
@@ -49,6 +52,7 @@ export async function openConfig(options: ConfigOptions, surroundings: Surroundi
     files,
     config: await readCheckedConfig(files, createCheck(options, surroundings)),
     reread: () => readCheckedConfig(files, createCheck({}, silent)),
+    trustSkill: createSkillCheck(options, surroundings),
   }
 }
 
@@ -133,6 +137,24 @@ export function createCheck({ trust = false }: ConfigOptions, surroundings: Surr
     throw new UsageError(
       `${toLine(file)} comes from this folder, and you have not trusted what it contains now. Read it first: it can start programs as you, with your variables. To trust it, add --trust. To use it once, name it: --config <file>.`,
     )
+  }
+}
+
+/** Skills of a folder need trust like its configuration, because models follow what they say. */
+function createSkillCheck({ trust = false }: ConfigOptions, surroundings: Surroundings): TrustSkill {
+  const state = getState(surroundings)
+  const { confirm, stderr } = surroundings
+  return async ({ name, digest, folder = name }) => {
+    if ((await state.trusted.read(folder))?.content === digest) return true
+    const asked = `The skill '${toLine(name)}' in ${toLine(folder)} comes from this folder, and you have not trusted what it says now.`
+    if (!trust && confirm) stderr.write(`${asked}\n`)
+    if (!trust && !(await confirm?.('Do you trust it?'))) {
+      if (!confirm)
+        stderr.write(formatSentences([`${asked} Read it first: models follow it. To trust it, add --trust.`], stderr))
+      return false
+    }
+    await state.trusted.write({ file: folder, content: digest })
+    return true
   }
 }
 

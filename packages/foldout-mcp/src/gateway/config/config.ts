@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Skill } from 'foldout/skills'
 import type {
   ExposureName,
   HttpDefinition,
@@ -100,6 +101,8 @@ export interface GatewayConfig {
   readonly pin: PinMode
   readonly http: HttpDefinition
   readonly audit: AuditSettings | undefined
+  /** Folders, by their absolute paths, and skills as they are. */
+  readonly skills: readonly (string | Skill)[]
   /** As written, with its variables. */
   readonly store: string | StoreDefinition | undefined
 }

@@ -1,3 +1,5 @@
+import type { Skill } from 'foldout/skills'
+
 /**
  * The configuration of a gateway, in `foldout.config.ts`, in `foldout.config.json`, or in the `mcpServers` file of a client,
  * which is also valid.
@@ -32,6 +34,12 @@ export interface GatewayDefinition {
   readonly store?: string | StoreDefinition
   /** How many calls clients may make. Every matching quota counts a call, which runs only if none is used up. */
   readonly quotas?: readonly QuotaDefinition[]
+  /**
+   * Skills that the gateway itself serves, in addition to those of its servers: folders with `SKILL.md` files, relative to
+   * the configuration file. In TypeScript also skills, such as those that `skillsFromSections` makes. They are read at the
+   * start and with each new configuration.
+   */
+  readonly skills?: readonly (string | Skill)[]
   /** A file that gets one line of JSON per call, relative to the configuration file; `true` for a table in the `store`. */
   readonly audit?: boolean | string | AuditDefinition
 }

@@ -60,7 +60,8 @@ export async function readCheckedConfig(files: readonly string[], check: CheckTe
     if (isCode(file)) parts.push(readPart(await loadModule(file), { file, folder }))
     else parts.push(readParsed(parseText(text, file), { file, folder }))
   }
-  if (!parts.some(({ hasServers }) => hasServers)) throw createMissingError(files.join(', '))
+  if (!parts.some(({ hasServers, config }) => hasServers || config.skills.length > 0))
+    throw createMissingError(files.join(', '))
   return mergeParts(parts)
 }
 
@@ -119,6 +120,7 @@ function readPart(definition: unknown, { file, folder }: DefinitionOrigin): Part
     http: data.http ?? {},
     audit: readAudit(data.audit, folder),
     store: readStore(data.store, folder),
+    skills: (data.skills ?? []).map((skill) => (typeof skill === 'string' ? resolve(folder, skill) : skill)),
   }
   const off = Object.keys(entries).filter((name) => isOff(entries[name]))
   return { config, hasServers: listed !== undefined, expose: data.expose, off }
@@ -184,6 +186,7 @@ function mergeParts(given: readonly Part[]): GatewayConfig {
     http: Object.assign({}, ...parts.map(({ http }) => http)) as GatewayConfig['http'],
     audit: parts.findLast(({ audit }) => audit !== undefined)?.audit,
     store: parts.findLast(({ store }) => store !== undefined)?.store,
+    skills: parts.flatMap(({ skills }) => skills),
   }
 }
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import type { Skill } from 'foldout/skills'
 import * as v from 'valibot'
 import { isObject, type JsonObject } from 'foldout-shared/values'
 import { isNear } from '../../shared/near.ts'
@@ -207,6 +208,13 @@ const store = strictObject({
   keyFile: v.exactOptional(text),
 })
 
+const skill = custom<string | Skill>(
+  (given) =>
+    (typeof given === 'string' && given !== '') ||
+    (isObject(given) && typeof given['key'] === 'string' && typeof given['text'] === 'string'),
+  'a folder with skills, or a skill',
+)
+
 /** The settings beside the servers, which are read one by one so that a mistake in one does not affect the others. */
 export const gatewaySchema = object({
   expose: v.exactOptional(exposure),
@@ -219,6 +227,7 @@ export const gatewaySchema = object({
   http: v.exactOptional(http),
   audit: v.exactOptional(union([boolean, text, audit], `true, false, ${STRING_OR_OBJECT}`)),
   store: v.exactOptional(union([text, store], STRING_OR_OBJECT)),
+  skills: v.exactOptional(list(skill)),
 }) satisfies v.GenericSchema<Omit<GatewayDefinition, 'mcpServers'>, unknown>
 
 export const GATEWAY_SETTINGS: readonly string[] = Object.keys(gatewaySchema.entries)

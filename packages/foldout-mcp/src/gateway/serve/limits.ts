@@ -16,5 +16,11 @@ export const SERVER_INSTRUCTIONS_BYTES = 400
 /** How much of them is read, in characters. */
 export const READ_CHARACTERS = 20_000
 
+/** How much the list of skills may take, in bytes. */
+export const SKILLS_BYTES = 700
+
+/** How much of a skill's description it has at least, in bytes. With less, it leaves skills out. */
+export const FEWEST_SKILL_BYTES = 40
+
 /** With a smaller share of the bytes for each server, clients get no instructions of servers. */
 export const FEWEST_INSTRUCTIONS_BYTES = 80

@@ -26,6 +26,20 @@ The servers say about their tools:
     expect(formatInstructions('Mine.', servers.slice(1, 2))).toBe('Mine.')
   })
 
+  it('R76 announce skills by name and description, as many as there is room for', () => {
+    const create = (count: number): readonly { readonly uri: string; readonly description: string }[] =>
+      Array.from({ length: count }, (_, i) => {
+        return { uri: `skill://skill-${i}/SKILL.md`, description: `How to do\nthing ${i}.${' And more.'.repeat(50)}` }
+      })
+    const lines = formatInstructions('Mine.', [], create(4)).split('\n').slice(2)
+    expect(lines[0]).toBe('Skills, whose resource to read before such a task:')
+    expect(lines[1]).toMatch(/^- skill:\/\/skill-0\/SKILL\.md: How to do thing 0\. And more\..* …$/)
+    expect(lines).toHaveLength(5)
+    const many = formatInstructions(undefined, [], create(500))
+    expect(many).toMatch(/\n- and 49\d more$/)
+    expect(Buffer.byteLength(many)).toBeLessThan(800)
+  })
+
   it('separate lines that end without a mark', () => {
     const instructions = '- Look up names first\n- Never delete\n\nAsk before you pay.'
     expect(formatInstructions(undefined, [{ name: 'a', instructions }])).toBe(

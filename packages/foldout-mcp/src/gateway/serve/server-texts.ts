@@ -1,7 +1,10 @@
 import type { BrokenTool, Catalog } from 'foldout/catalog'
+import type { JsonObject } from 'foldout-shared/values'
 import { toVisible } from '../../shared/visible.ts'
 import {
   FEWEST_INSTRUCTIONS_BYTES,
+  FEWEST_SKILL_BYTES,
+  SKILLS_BYTES,
   INSTRUCTIONS_BYTES,
   READ_CHARACTERS,
   SERVER_INSTRUCTIONS_BYTES,
@@ -16,13 +19,18 @@ export interface InstructingServer {
 }
 
 /**
- * The instructions of a gateway: the names of its servers, the user's own text, and what the servers say. A server's text is on one
+ * The instructions of a gateway: the names of its servers, the user's own text, the skills, and what the servers say. A server's text is on one
  * line that begins with the server's name, so it cannot pass for the gateway's or for another server's. The same servers always give
  * the same text. Clients cut instructions, and how to find tools comes before these.
  */
-export function formatInstructions(own: string | undefined, servers: readonly InstructingServer[]): string {
-  const names = formatNames(servers, Math.max(FEWEST_NAMES_BYTES, MOST_NAMES_BYTES - Buffer.byteLength(own ?? '')))
-  const before = [names, own].filter((part) => part).join('\n\n')
+export function formatInstructions(
+  own: string | undefined,
+  servers: readonly InstructingServer[],
+  skills: readonly JsonObject[] = [],
+): string {
+  const others = [own, formatSkills(skills)].filter((part) => part).join('\n\n')
+  const names = formatNames(servers, Math.max(FEWEST_NAMES_BYTES, MOST_NAMES_BYTES - Buffer.byteLength(others)))
+  const before = [names, others].filter((part) => part).join('\n\n')
   const texts = servers.flatMap(({ name, instructions = '' }) => {
     const text = toTellingText(instructions)
     if (text === '') return []
@@ -50,6 +58,24 @@ function formatNames(servers: readonly InstructingServer[], room: number): strin
     .filter((name) => (left -= Buffer.byteLength(name) + 2) >= 0)
   const more = servers.length - names.length
   return `Servers: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+}
+
+/** The names and descriptions of skills; as many as there is room for, because the rest can be listed. */
+function formatSkills(skills: readonly JsonObject[]): string {
+  if (skills.length === 0) return ''
+  const uris = skills.map(({ uri }) => toVisible(String(uri)))
+  const starts = uris.reduce((sum, uri) => sum + Buffer.byteLength(uri) + LINE_BYTES, 0)
+  const share = Math.max(FEWEST_SKILL_BYTES, Math.floor((SKILLS_BYTES - starts) / skills.length))
+  let left = SKILLS_BYTES
+  const lines = skills.flatMap(({ description }, at) => {
+    const text = typeof description === 'string' ? toVisible(description.replaceAll(/\s+/g, ' ')).trim() : ''
+    const line = `- ${uris[at]}: ${cut(text, share)}`
+    left -= Buffer.byteLength(line) + 1
+    return left < 0 ? [] : [line]
+  })
+  const more = skills.length - lines.length
+  if (more > 0) lines.push(`- and ${more} more`)
+  return ['Skills, whose resource to read before such a task:', ...lines].join('\n')
 }
 
 /** Words that say nothing about what a server is for. */

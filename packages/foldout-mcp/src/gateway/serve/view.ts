@@ -8,7 +8,7 @@ import {
   type Exposure,
   type RawTool,
 } from 'foldout/catalog'
-import { serveMcp, type ServedMcp } from 'foldout/mcp'
+import { serveMcp, type ServedMcp, type ServedSkills } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
 import { ignore } from 'foldout/promises'
 import type { GatewayConfig } from '../config/config.ts'
@@ -77,6 +77,8 @@ export function getViewSettings(
 export interface ViewOptions extends ViewSettings, StartingServers {
   /** The servers as they are now. */
   getServers(): readonly GatewayServer[]
+  /** The gateway's own skills. */
+  getSkills(): ServedSkills | undefined
   readonly version: string
   readonly embed: Encoder | undefined
   /** Folds large results. */
@@ -171,6 +173,8 @@ class ServedView implements View {
     // Even if it is the same: the list may also depend on other settings.
     this.#current.replace(exposure)
     for (const server of this.#options.getServers()) this.show(server)
+    // The skills may have changed, and there may be no server.
+    for (const { features } of this.#profiles.all()) features.refresh()
   }
 
   #serve(): ServedMcp {
@@ -188,10 +192,15 @@ class ServedView implements View {
         if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
         return this.#profiles.get(toWho({ client })).features.forClient(client)
       },
-      instructions: (client) => formatInstructions(this.#settings.instructions, this.#getShown(toWho({ client }))),
+      instructions: (client) => this.#getInstructions(toWho({ client })),
       // Presets do not share sessions.
       ...(sessions && { sessions: { store: sessions, namespace: `foldout/${name}` } }),
     })
+  }
+
+  #getInstructions(who: Who): string {
+    const { features } = this.#profiles.get(who)
+    return formatInstructions(this.#settings.instructions, this.#getShown(who), features.listSkills())
   }
 
   #createExposure(): Exposure {
@@ -216,8 +225,9 @@ class ServedView implements View {
   }
 
   #createProfile(who: Who): Profile {
-    const { results, explainTask, getServers } = this.#options
+    const { results, explainTask, getServers, getSkills } = this.#options
     const features = createFeatures(() => this.#getShown(who), {
+      getSkills,
       toScoped: this.#toScoped,
       explainTask,
       fold: (result, server, client) => results.foldTask(result, server.name, client),

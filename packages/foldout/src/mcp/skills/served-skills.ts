@@ -1,5 +1,6 @@
 import { decodeText, shorten } from '../../core/text.ts'
 import { isObject } from 'foldout-shared/values'
+import { ignore } from '../../core/promises.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { toKey } from '../../sections/skills/read-skill.ts'
 import type { Skill } from '../../sections/skills/skill.ts'
@@ -7,12 +8,24 @@ import { MAX_SERVED_SKILL_BYTES, MAX_SERVED_SKILL_FILES, MAX_SKILL_INSTRUCTIONS 
 import type { JsonObject } from '../protocol/messages.ts'
 import { getDigest, MANIFEST, SKILL_SCHEME, type WireFile, type WireSkill } from './wire.ts'
 
-/** Skills as clients see them. */
+/**
+ * Skills as MCP clients see them, by the extension for skills.
+ *
+ * @example
+ * ```ts
+ * const served: ServedSkills = serveSkills(await readSkills(files))
+ * served.has('skill://refunds/SKILL.md') // => true
+ * ```
+ */
 export interface ServedSkills {
   /** The `SKILL.md` of each, as a resource. */
   readonly resources: readonly JsonObject[]
   /** Announces the skills to models. */
   readonly instructions: string
+  /** The skills that clients would refuse: their name is not valid, they have too many files, or their text is elsewhere. */
+  readonly refused: readonly Skill[]
+  /** Whether a URI is in the folder of one of the skills. */
+  has(uri: string): boolean
   /** Describes the skill of a URI, with the digests of its files; undefined if there is none. */
   describe(uri: string): Promise<WireSkill> | undefined
   /** Reads a file; undefined if there is none with this URI. */
@@ -32,15 +45,23 @@ const NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/
 
 const known = new WeakMap<readonly Skill[], ServedSkills>()
 
-/** Returns the skills that clients can be served. Those whose format other clients refuse are left out. */
-export function getServedSkills(skills: readonly Skill[]): ServedSkills {
-  const served = known.get(skills) ?? new SkillShelf(skills.filter(isServable))
+/**
+ * Serves skills in a server of your own that passes other servers on. `serveMcp` does it for you with `skills`.
+ *
+ * @example
+ * ```ts
+ * const served = serveSkills(await readSkills(files))
+ * served.resources.map(({ uri }) => uri) // => [ 'skill://refunds/SKILL.md' ]
+ * ```
+ */
+export function serveSkills(skills: readonly Skill[]): ServedSkills {
+  const served = known.get(skills) ?? new SkillShelf(skills)
   known.set(skills, served)
   return served
 }
 
 /** Whether clients accept a skill: its own name, and a text that is here. */
-export function isServable({ name, fields, files, load }: Skill): boolean {
+function isServable({ name, fields, files, load }: Skill): boolean {
   return !load && NAME.test(name) && fields['name'] === name && files.length < MAX_SERVED_SKILL_FILES
 }
 
@@ -53,9 +74,11 @@ interface Placed {
 class SkillShelf implements ServedSkills {
   readonly #placed = new Map<string, Placed>()
   readonly #entries = new Map<string, Promise<WireSkill>>()
+  readonly refused: readonly Skill[]
 
   constructor(skills: readonly Skill[]) {
-    for (const skill of skills) {
+    this.refused = skills.filter((skill) => !isServable(skill))
+    for (const skill of skills.filter(isServable)) {
       const { name, key } = skill
       // Two skills of one name are told apart by the folders around them.
       let folder = `${SKILL_SCHEME}${name}/`
@@ -78,6 +101,10 @@ class SkillShelf implements ServedSkills {
     const list = lines.join('\n')
     const shown = shorten(list, MAX_SKILL_INSTRUCTIONS)
     return `This server has skills: instructions for tasks. Read the resource of one before you do what it is about:\n${shown}`
+  }
+
+  has(uri: string): boolean {
+    return this.#find(`${uri}/`) !== undefined
   }
 
   describe(uri: string): Promise<WireSkill> | undefined {
@@ -143,7 +170,8 @@ async function describeSkill(placed: Placed): Promise<WireSkill> {
   let total = 0
   for (const path of paths) {
     const uri = `${folder}${encodePath(path)}`
-    const bytes = await readBytes(placed, uri)
+    // It may be gone, or not be what somebody trusted.
+    const bytes = await ignore(readBytes(placed, uri), 'a file that cannot be read is not listed')
     total += bytes?.length ?? 0
     if (total > MAX_SERVED_SKILL_BYTES) break
     if (bytes) resources.push({ uri, digest: getDigest(bytes), size: bytes.length })

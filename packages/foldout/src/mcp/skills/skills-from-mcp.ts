@@ -2,7 +2,7 @@ import { isObject } from 'foldout-shared/values'
 import { FoldoutError } from '../../core/errors.ts'
 import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson, toJson, type JsonObject as Fields } from '../../core/json/json.ts'
-import { shorten } from '../../core/text.ts'
+import { decodeText, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { readMetadata } from '../../sections/skills/metadata.ts'
 import { readSkill, toKey } from '../../sections/skills/read-skill.ts'
@@ -151,7 +151,9 @@ function toBytes(content: unknown): Uint8Array | undefined {
 
 /** Reads a `SKILL.md`, whose front matter must be the one that the server has listed. */
 async function checkText(bytes: Uint8Array, { uri, frontmatter }: WireSkill, server: string): Promise<SkillText> {
-  const read = await readSkill(new TextDecoder().decode(bytes), uri)
+  const text = decodeText(bytes)
+  if (text === undefined) throw invalid(`${shorten(uri, 200)} of the server '${server}' is not text in UTF-8.`)
+  const read = await readSkill(text, uri)
   if (canonicalJson(read.fields) === canonicalJson(toJson(frontmatter) ?? null)) return read
   throw invalid(
     `${shorten(uri, 200)} of the server '${server}' says something else about itself than the list of skills.`,

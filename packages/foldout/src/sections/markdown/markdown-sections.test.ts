@@ -89,6 +89,11 @@ describe('R75 a Markdown text', () => {
     expect(pieces.map(({ title }) => title)).toEqual(titles)
   })
 
+  it('R75 may begin with a byte order mark', async () => {
+    const sections = await markdownSections('\uFEFF# One\n\n1\n\n# Two\n\n2\n')
+    expect(sections.map(({ key }) => key)).toEqual(['one', 'two'])
+  })
+
   it('R75 is never changed by being split', () => {
     const line = fc.constantFrom(
       '# A',

@@ -56,15 +56,17 @@ class Splitter {
   #isFirst = true
 
   add(raw: string): void {
-    const line = raw.replace(/\r?\n$/, '')
     const isFirst = this.#isFirst
     this.#isFirst = false
+    let line = raw.replace(/\r?\n$/, '')
+    // A byte order mark is part of no line.
+    if (isFirst) line = line.replace(/^\uFEFF/, '')
     if (this.#block) {
       if (endsBlock(this.#block, line)) this.#block = undefined
       this.#body.push(raw)
       return
     }
-    if (isFirst && /^\uFEFF?---[ \t]*$/.test(line)) this.#block = { type: 'front matter' }
+    if (isFirst && /^---[ \t]*$/.test(line)) this.#block = { type: 'front matter' }
     else this.#block = startBlock(line)
     if (this.#block) return void this.#body.push(raw)
     const atx = ATX.exec(line)

@@ -2,6 +2,7 @@ import { isObject } from 'foldout-shared/values'
 import { FoldoutError } from '../../core/errors.ts'
 import { nameSome, shorten } from '../../core/text.ts'
 import { computeSkillDigest } from './read-skills.ts'
+import { toLine } from './skill-text.ts'
 import type { Skill } from './skill.ts'
 
 /**
@@ -31,17 +32,27 @@ export interface LockedSkill {
  * ```
  */
 export async function checkSkillsLock(skills: readonly Skill[], lock: string): Promise<readonly LockedSkill[]> {
+  const known = new Map([
+    ...skills.map((skill) => [skill.key, skill] as const),
+    ...skills.map((skill) => [skill.name, skill] as const),
+  ])
   const found: LockedSkill[] = []
   for (const [name, entry] of Object.entries(readLock(lock))) {
     if (!isObject(entry)) continue
     const { source, computedHash } = entry
-    const skill = skills.find((each) => each.name === name || each.key === name)
+    const skill = known.get(name)
     const digest = skill && (await computeSkillDigest(skill))
     let state: LockedSkill['state'] = 'missing'
-    if (digest !== undefined) state = digest === `sha256:${String(computedHash)}` ? 'same' : 'changed'
-    found.push({ name, source: shorten(String(source), 200), state })
+    if (digest !== undefined)
+      state = typeof computedHash === 'string' && digest === `sha256:${computedHash}` ? 'same' : 'changed'
+    found.push({ name: toShown(name), source: toShown(source), state })
   }
   return found
+}
+
+/** People read what the file says, which somebody else may have written. */
+function toShown(value: unknown): string {
+  return typeof value === 'string' ? shorten(toLine(value), 200) : ''
 }
 
 function readLock(text: string): Readonly<Record<string, unknown>> {

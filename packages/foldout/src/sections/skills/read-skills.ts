@@ -1,4 +1,4 @@
-import { FoldoutError } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { createBytesHash, sha256Hex } from '../../core/hash.ts'
 import type { FileEntry, Filesystem } from '../../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILLS_READ_TOGETHER } from './limits.ts'
@@ -69,23 +69,25 @@ export type TrustSkill = (question: TrustQuestion) => boolean | Promise<boolean>
  */
 export async function readSkills(source: SkillSource, options: ReadSkillsOptions = {}): Promise<readonly Skill[]> {
   const { onBroken, onWarning = () => undefined } = options
-  const isTrusted = createTrust(options.trust)
+  const findTrusted = createTrust(options.trust)
   const taken = new Map<string, Skill>()
   for (const root of toRoots(source, options.folder)) {
     const own = new Map<string, Skill>()
     for (const outcome of await readRoot(root, onWarning)) {
       try {
         if ('fault' in outcome) throw outcome.fault
-        if (!(await isTrusted(outcome))) {
+        const trusted = await findTrusted(outcome)
+        if (!trusted) {
           onWarning(`${outcome.path}/SKILL.md: The skill is left out, because it is not trusted.`)
           continue
         }
-        const skill = distinguish(outcome, own)
+        const skill = distinguish(trusted, own)
         own.set(skill.key, skill)
         for (const warning of skill.warnings) onWarning(`${skill.path}/SKILL.md: ${warning}`)
       } catch (error) {
-        if (!onBroken || !(error instanceof FoldoutError)) throw error
-        onBroken(error)
+        const fault = toFault(error, outcome)
+        if (!onBroken) throw fault
+        onBroken(fault)
       }
     }
     for (const [key, skill] of own) {
@@ -97,22 +99,48 @@ export async function readSkills(source: SkillSource, options: ReadSkillsOptions
   return [...taken.values()]
 }
 
-function createTrust(trust: TrustSkill | undefined): (skill: Skill) => Promise<boolean> {
+/** Creates a function that returns a skill if it is trusted, with the files that were there when it was. */
+function createTrust(trust: TrustSkill | undefined): (skill: Skill) => Promise<Skill | undefined> {
   const answers = new Map<string, Promise<boolean>>()
   return async (skill) => {
     const { name, scope, folder } = skill
     if (!trust) {
-      if (scope !== 'project') return true
+      if (scope !== 'project') return skill
       throw new FoldoutError(
         'skill-untrusted',
         `${skill.path}/SKILL.md comes with a project, whose authors decide what it says. Pass trust: (skill) => …, which asks the user once for each digest, or give the root another scope.`,
       )
     }
-    const digest = await computeSkillDigest(skill)
+    const hashes = new Map<string, string>()
+    const digest = await hashSkill(skill, (path, hash) => hashes.set(path, hash))
     const known = answers.get(digest) ?? Promise.resolve(trust({ name, digest, scope, folder }))
     answers.set(digest, known)
-    return await known
+    if (await known) return keepFiles(skill, hashes)
+    return undefined
   }
+}
+
+/** Files are read when they are needed, and may have changed since somebody trusted them. */
+function keepFiles(skill: Skill, hashes: ReadonlyMap<string, string>): Skill {
+  const files = skill.files.map((file) => ({
+    ...file,
+    async read() {
+      const bytes = await file.read()
+      if (hashBytes(bytes) === hashes.get(file.path)) return bytes
+      throw new FoldoutError(
+        'skill-untrusted',
+        `${skill.path}/${file.path} has changed since the skill was trusted. Read the skills again.`,
+      )
+    },
+  }))
+  // Files beyond those were not part of what was trusted.
+  return { ...skill, files, ...(skill.findFile && { findFile: async () => undefined }) }
+}
+
+function hashBytes(bytes: Uint8Array): string {
+  const hash = createBytesHash()
+  hash.update(bytes)
+  return hash.digest()
 }
 
 /** Returns the places of a source, in order of precedence. */
@@ -139,7 +167,15 @@ function distinguish(skill: Skill, taken: ReadonlyMap<string, Skill>): Skill {
   )
 }
 
-type Outcome = Skill | { readonly fault: unknown }
+type Outcome = Skill | { readonly path: string; readonly fault: unknown }
+
+/** Filesystems of others may throw anything. */
+function toFault(error: unknown, { path }: Outcome): FoldoutError {
+  if (error instanceof FoldoutError) return error
+  return new FoldoutError('skill-invalid', `${path}/SKILL.md cannot be read: ${getErrorMessage(error)}`, {
+    cause: error,
+  })
+}
 
 async function readRoot(root: SkillRoot, warn: (message: string) => void): Promise<readonly Outcome[]> {
   const found = await findFolders(root.files, root.folder ?? '', warn)
@@ -147,7 +183,7 @@ async function readRoot(root: SkillRoot, warn: (message: string) => void): Promi
     try {
       return await readFolder(root, folder)
     } catch (fault) {
-      return { fault }
+      return { path: folder.path, fault }
     }
   })
 }
@@ -249,14 +285,23 @@ export async function mapTogether<Value, Result>(
  * ```
  */
 export async function computeSkillDigest(skill: Pick<Skill, 'text' | 'files'>): Promise<string> {
+  return hashSkill(skill, () => undefined)
+}
+
+async function hashSkill(
+  skill: Pick<Skill, 'text' | 'files'>,
+  onFile: (path: string, hash: string) => void,
+): Promise<string> {
   const hash = createBytesHash()
   const encoder = new TextEncoder()
   const all = [...skill.files, { path: 'SKILL.md', read: async () => encoder.encode(skill.text) }].sort((a, b) =>
     a.path.localeCompare(b.path),
   )
   for (const { path, read } of all) {
+    const bytes = await read()
     hash.update(encoder.encode(path))
-    hash.update(await read())
+    hash.update(bytes)
+    onFile(path, hashBytes(bytes))
   }
   return `sha256:${hash.digest()}`
 }

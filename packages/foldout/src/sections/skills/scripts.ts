@@ -44,8 +44,8 @@ export interface RunScript {
   /** Returns what the script has written. What it throws is the model's answer. */
   run(script: SkillScript): Promise<string>
   /**
-   * Whether somebody has approved this text before. For any other text, a person is asked before each call. If answers
-   * may come after a restart, keep the digests that were approved, and return true for them.
+   * Whether somebody has approved this text before. For any other text, a person is asked before each call. The answer
+   * counts for the text that the person was asked about, also after a restart.
    */
   isApproved?(script: Omit<SkillScript, 'signal'>): boolean | Promise<boolean>
 }
@@ -63,8 +63,6 @@ export function listScripts({ files }: Skill): readonly string[] {
 
 /** Creates the tool that runs the scripts of skills. */
 export function createScriptTool(skills: readonly Skill[], { run, isApproved }: RunScript): AnyTool {
-  /** The digests that people were asked about, by call. */
-  const asked = new Map<string, string>()
   async function find(call: ScriptCall): Promise<Omit<SkillScript, 'signal'> | undefined> {
     const skill = skills.find(({ key }) => key === call.skill)
     const path = call.script.replace(new RegExp(`^(?:\\./)?(?:${skill?.key ?? ''}/)?`), '')
@@ -88,24 +86,26 @@ export function createScriptTool(skills: readonly Skill[], { run, isApproved }: 
     },
     exclusive: true,
     annotations: { destructiveHint: true },
-    async needsApproval(given, { callId = '' }) {
+    async needsApproval(given) {
       const script = await find(given as unknown as ScriptCall)
       if (!script || (await isApproved?.(script))) return false
-      asked.set(callId, script.digest)
-      return `It runs ${script.path} of the skill '${script.skill}', ${script.digest}.`
+      return describeRun(script)
     },
-    async execute(given, { signal, callId = '' }) {
+    async execute(given, { signal, approvedReason }) {
       const call = given as unknown as ScriptCall
       const script = await find(call)
       if (!script) return fail(describeMissing(skills, call))
-      const digest = asked.get(callId)
-      asked.delete(callId)
       // The person who approved may have seen another text: the file may change, also while the process is started again.
-      if (digest !== script.digest && !(await isApproved?.(script)))
+      if (approvedReason !== describeRun(script) && !(await isApproved?.(script)))
         return fail(`The script ${script.path} is not what was approved. Call it again.`)
       return ok(cutWithCount(await run({ ...script, signal }), MAX_SCRIPT_OUTPUT) || 'The script wrote nothing.')
     },
   })
+}
+
+/** What a person approves: the text of the script, by its digest. */
+function describeRun({ skill, path, digest }: Pick<SkillScript, 'skill' | 'path' | 'digest'>): string {
+  return `It runs ${shorten(path, 200)} of the skill '${skill}', ${digest}.`
 }
 
 function describeMissing(skills: readonly Skill[], { skill: name, script }: ScriptCall): string {

@@ -147,23 +147,47 @@ describe('R74 scripts of a skill', () => {
     const sections = await skillSections(filesystem, { runScript: { run } })
     const bound = definePrompt({ ns: 't', key: 't', sections }).bind()
     const now = createHost(bound, { visibility: { a: 'full' } }).at([])
-    expect(await now.findApprovalNeed(call)).toMatch(
-      /^It runs scripts\/fill\.py of the skill 'a', sha256:[0-9a-f]{64}\.$/,
-    )
-    expect((await now.call(call, { isApproved: true })).text).toBe('print(1) ')
-    expect(await now.findApprovalNeed({ ...call, id: 'c2' })).not.toBe(false)
+    const need = await now.findApprovalNeed(call)
+    expect(need).toBe(`It runs scripts/fill.py of the skill 'a', ${digest}.`)
+    expect((await now.call(call, { isApproved: true, need })).text).toBe('print(1) ')
     await filesystem.write('a/scripts/fill.py', 'rm -rf /')
     const refused = 'The script scripts/fill.py is not what was approved. Call it again.'
-    expect((await now.call({ ...call, id: 'c2' }, { isApproved: true })).text).toBe(refused)
+    for (const other of [need, undefined])
+      expect((await now.call(call, { isApproved: true, need: other })).text).toBe(refused)
     expect(run).toHaveBeenCalledTimes(1)
   })
 
-  it('R74 do not run on an approval of another process, which may have shown another text', async () => {
-    const run = vi.fn(async () => 'x')
-    const restarted = createHost(await bind(files, { runScript: { run } }), { visibility: { a: 'full' } }).at([])
-    expect((await restarted.call(call, { isApproved: true })).text).toContain('is not what was approved')
-    expect(run).not.toHaveBeenCalled()
-  })
+  it.each([
+    ['print(1)', ['print(1)']],
+    ['rm -rf /', []],
+  ])(
+    'R74 are approved in a run that another process goes on with, if the text is still the same: %s',
+    async (now, expected) => {
+      const ran: string[] = []
+      const filesystem = createMemoryFilesystem(files)
+      const create = async (): Promise<BoundPrompt> => {
+        const run = async ({ text }: { readonly text: string }): Promise<string> => {
+          ran.push(text)
+          return 'x'
+        }
+        const sections = await skillSections(filesystem, { runScript: { run } })
+        return definePrompt({ ns: 't', key: 't', sections }).bind()
+      }
+      const open = calls('read_section', { section_key: 'a' })
+      const runs = calls(call.name, call.arguments)
+      const asked = await runAgent(await create(), { adapter: scriptedAdapter([open, runs]), input: 'Go.' })
+      const { state, approvals } = JSON.parse(JSON.stringify(asked)) as typeof asked
+      await filesystem.write('a/scripts/fill.py', now)
+      const ended = await runAgent(await create(), {
+        adapter: scriptedAdapter([runs, says('Done.')]),
+        state,
+        approvals: approvals.map((request) => ({ ...request, approved: true })),
+      })
+      expect(ran).toEqual(expected)
+      // The next call is asked about again, with the text as it is now.
+      expect(ended.approvals[0]?.reason).toContain(sha256Hex(now))
+    },
+  )
 
   it('R74 need no question if their digest is approved already', async () => {
     const bound = await bind(files, {

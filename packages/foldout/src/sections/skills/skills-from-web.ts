@@ -1,7 +1,7 @@
-import { FoldoutError } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { createBytesHash } from '../../core/hash.ts'
 import { isObject } from 'foldout-shared/values'
-import { shorten } from '../../core/text.ts'
+import { decodeText, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_INDEX_BYTES, MAX_WEB_SKILLS } from './limits.ts'
 import { readMetadata } from './metadata.ts'
@@ -42,8 +42,10 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
  */
 export async function skillsFromWeb(site: string, options: SkillsFromWebOptions = {}): Promise<readonly Skill[]> {
   const { onWarning = () => undefined } = options
+  if (!URL.canParse(INDEX, site))
+    throw new FoldoutError('skill-invalid', `'${shorten(site, 200)}' is not the URL of a website.`)
   const index = new URL(INDEX, site)
-  const list = parseIndex(await fetchText(index, MAX_SKILL_INDEX_BYTES, options))
+  const list = parseIndex(toText(await fetchBytes(index, MAX_SKILL_INDEX_BYTES, options), index))
   const skills = new Map<string, Skill>()
   for (const entry of list.slice(0, MAX_WEB_SKILLS)) {
     const skill = toSkill(entry, index, options)
@@ -94,24 +96,36 @@ function toSkill(entry: unknown, index: URL, options: SkillsFromWebOptions): Ski
 }
 
 async function loadText(place: URL, digest: string, options: SkillsFromWebOptions): Promise<SkillText> {
-  const text = await fetchText(place, MAX_SKILL_BYTES, options)
+  const bytes = await fetchBytes(place, MAX_SKILL_BYTES, options)
   const hash = createBytesHash()
-  hash.update(new TextEncoder().encode(text))
-  if (`sha256:${hash.digest()}` === digest) return readSkill(text, place.pathname)
+  hash.update(bytes)
+  if (`sha256:${hash.digest()}` === digest) return readSkill(toText(bytes, place), place.pathname)
   throw new FoldoutError('skill-invalid', `${place.href} is not what the site has listed. It is not read.`)
 }
 
-/** Reads at most so many bytes. */
-async function fetchText(
-  url: URL,
-  most: number,
-  { fetch = globalThis.fetch, signal }: SkillsFromWebOptions,
-): Promise<string> {
-  const response = await fetch(url.href, { redirect: 'error', ...(signal && { signal }) })
-  if (!response.ok) throw new FoldoutError('skill-invalid', `${url.href} answers with ${response.status}.`)
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const reader = response.body?.getReader()
-  let text = ''
+function toText(bytes: Uint8Array, url: URL): string {
+  const text = decodeText(bytes)
+  if (text !== undefined) return text
+  throw new FoldoutError('skill-invalid', `${url.href} is not text in UTF-8. It is not read.`)
+}
+
+/** Reads at most so many bytes. Whatever goes wrong, the message says where. */
+async function fetchBytes(url: URL, most: number, options: SkillsFromWebOptions): Promise<Uint8Array> {
+  const { fetch = globalThis.fetch, signal } = options
+  try {
+    const response = await fetch(url.href, { redirect: 'error', ...(signal && { signal }) })
+    if (!response.ok) throw new FoldoutError('skill-invalid', `${url.href} answers with ${response.status}.`)
+    return await readBody(response, url, most)
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof FoldoutError) throw error
+    throw new FoldoutError('skill-invalid', `${url.href} cannot be read: ${getErrorMessage(error)}`, { cause: error })
+  }
+}
+
+async function readBody({ body }: Response, url: URL, most: number): Promise<Uint8Array> {
+  const reader = body?.getReader()
+  const parts: Uint8Array[] = []
   let size = 0
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     size += part.value.length
@@ -119,7 +133,13 @@ async function fetchText(
       await reader?.cancel()
       throw new FoldoutError('skill-invalid', `${url.href} has more than ${most} bytes. It is not read.`)
     }
-    text += decoder.decode(part.value, { stream: true })
+    parts.push(part.value)
   }
-  return text + decoder.decode()
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }

@@ -36,6 +36,7 @@ export type HostRow =
   | 'order'
   | 'own tools'
   | 'restart'
+  | 'scripts'
   | 'streaming'
   | 'summarizing'
   | 'system text'

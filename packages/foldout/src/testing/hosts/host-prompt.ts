@@ -19,8 +19,10 @@ export interface Desk {
   readonly bound: BoundPrompt
   /** The same prompt with a strategy that shows opened sections in the system text. */
   readonly restarting: BoundPrompt
-  /** A prompt with a skill that brings a tool, and has a file. */
+  /** A prompt with a skill that brings a tool, and has a file, and one that has a script. */
   bindSkills(): Promise<BoundPrompt>
+  /** The script of a skill, which prints its text. */
+  readonly script: { text: string }
   /** The calls that ran. */
   readonly done: string[]
 }
@@ -39,7 +41,7 @@ export interface StageOptions {
   readonly options?: HostOptions
 }
 
-const SKILL: Skill = {
+const REFUNDS: Skill = {
   name: 'money-back',
   key: 'money-back',
   description: 'Use it when somebody wants money back.',
@@ -59,6 +61,18 @@ const SKILL: Skill = {
   scope: 'program',
 }
 
+const COUNTING: Skill = {
+  ...REFUNDS,
+  name: 'counting',
+  key: 'counting',
+  description: 'Use it to count.',
+  body: 'Run scripts/count.sh.',
+  text: '---\nname: counting\n---\nRun scripts/count.sh.',
+  fields: { name: 'counting' },
+  tools: [],
+  path: 'counting',
+}
+
 /** One pixel. */
 const PICTURE = {
   mimeType: 'image/png',
@@ -68,6 +82,7 @@ const PICTURE = {
 /** A prompt with folded sections that bring tools, one of which needs approval, and a catalog. */
 export function createDesk(): Desk {
   const done: string[] = []
+  const script = { text: 'one two' }
   const tool = (name: string, more: Partial<Parameters<typeof defineTool>[0]> = {}): AnyTool =>
     defineTool({
       name,
@@ -134,9 +149,14 @@ export function createDesk(): Desk {
     bound: define(),
     restarting: define(openSections()),
     async bindSkills() {
-      const skills = await skillSections([SKILL], { tools: [tool('refund')] })
+      const files = [{ path: 'scripts/count.sh', size: 7, read: async () => new TextEncoder().encode(script.text) }]
+      const skills = await skillSections([REFUNDS, { ...COUNTING, files }], {
+        tools: [tool('refund')],
+        runScript: { run: async ({ text }) => text },
+      })
       return definePrompt({ ns: 'test', key: 'skills', sections: skills }).bind()
     },
+    script,
     done,
   }
 }

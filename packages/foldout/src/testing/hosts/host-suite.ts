@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../agent/events.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { HostDriver, HostRow, HostSetup, ScriptedReply, SeenRequest } from './host-driver.ts'
 import { describeAhead } from './ahead-rows.ts'
+import { describeScripts } from './script-rows.ts'
 import { createDesk, FIRST_TOOLS, type Stage, type StageOptions } from './host-prompt.ts'
 
 const done: ScriptedReply = { text: 'Done.' }
@@ -338,6 +339,7 @@ export function hostSuite(name: string, driver: HostDriver): void {
     })
 
     describeAhead({ stage, call, getLists, isSkipped })
+    describeScripts({ stage, call, getResult, isSkipped })
 
     it('R73 what happens reaches a recorder and the inspector', async () => {
       const on = stage([says(opens('refunds')), says(call('refund'))])

@@ -137,6 +137,7 @@ describe('a resource that is in no list', () => {
       fold: async (result) => result,
       explainTask: async () => '',
       onGone: () => undefined,
+      getSkills: () => undefined,
     })
 
   it('belongs to the server whose result named it first', () => {
@@ -152,7 +153,7 @@ describe('a resource that is in no list', () => {
     const two = createServer('two', { resources: [] })
     const named = new Map([['x://1', 'two']])
     const one = createServer('one', { resources: ['x://1', 'x://2'], templates: ['{+uri}'] })
-    const directory = createDirectory([one, two], named)
+    const directory = createDirectory([one, two], { named })
     expect(directory.resources).toEqual([{ uri: 'foldout://one/x://1' }, { uri: 'x://2' }])
     expect(locate(directory, 'x://1')).toBe('two: x://1')
     expect(locate(directory, 'x://3')).toBe('one: x://3')

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from 'foldout-shared/values'
+import type { ServedSkills } from 'foldout/mcp'
 import { hasParts } from '../../../shared/fields.ts'
 import type { GatewayServer } from '../../servers/server.ts'
 import type { Listed } from '../../model/snapshot.ts'
@@ -16,17 +17,20 @@ export interface Directory {
   toSeen(server: GatewayServer, uri: string): string
 }
 
+/** What is known of URIs that are in no list of a server. */
+interface KnownUris {
+  /** Resources, and the names of the servers whose results named them. */
+  readonly named: ReadonlyMap<string, string>
+  /** The gateway's own skills. */
+  readonly skills?: ServedSkills | undefined
+}
+
 /**
- * Merges the servers' lists. No URI and no name leads to two servers: what an earlier server has too, or may have
- * according to a template, gets the server's name added.
- *
- * @param named Resources that are in no list, and the names of the servers whose results named them.
+ * Merges the servers' lists. No URI and no name leads to two servers: what the gateway or an earlier server has too, or may
+ * have according to a template, gets the server's name added.
  */
-export function createDirectory(
-  servers: readonly GatewayServer[],
-  named: ReadonlyMap<string, string> = new Map(),
-): Directory {
-  const uris = new UriDirectory(servers, named)
+export function createDirectory(servers: readonly GatewayServer[], known: KnownUris = { named: new Map() }): Directory {
+  const uris = new UriDirectory(servers, known)
   const prompts = mergePrompts(servers)
   return {
     resources: uris.resources,
@@ -48,16 +52,17 @@ class UriDirectory {
   readonly resources: Listed[] = []
   readonly templates: Listed[] = []
   readonly #servers: readonly GatewayServer[]
-  readonly #named: ReadonlyMap<string, string>
+  readonly #known: KnownUris
   /** By the URIs that clients see, with the UI pages of tools, which need not be in a list. */
   readonly #routes = new Map<string, Route>()
   readonly #templateRoutes = new Map<string, Route>()
   /** Those of each server, in the order of the servers. */
   readonly #byServer = new Map<GatewayServer, readonly Template[]>()
 
-  constructor(servers: readonly GatewayServer[], named: ReadonlyMap<string, string>) {
+  constructor(servers: readonly GatewayServer[], known: KnownUris) {
     this.#servers = servers
-    this.#named = named
+    this.#known = known
+    for (const resource of known.skills?.resources ?? []) this.resources.push(resource)
     for (const server of servers) this.#add(server)
   }
 
@@ -70,7 +75,7 @@ class UriDirectory {
 
   toSeen(server: GatewayServer, uri: string): string {
     const foreign = toForeignUri(server.name, uri)
-    if (this.#routes.has(foreign)) return foreign
+    if (this.#routes.has(foreign) || this.#isOwn(uri)) return foreign
     const found = this.find(uri)
     if (found && (found.server !== server || found.own !== uri)) return foreign
     return uri
@@ -113,7 +118,7 @@ class UriDirectory {
   /** Whether no other server has this URI. */
   #isFree(server: GatewayServer, uri: string): boolean {
     const other = this.#routes.get(uri)?.server ?? this.#findNaming(uri)
-    if ((other && other !== server) || readForeignUri(this.#servers, uri)) return false
+    if (this.#isOwn(uri) || (other && other !== server) || readForeignUri(this.#servers, uri)) return false
     for (const templates of this.#byServer.values())
       if (templates.length > MAX_COMPARED_TEMPLATES || templates.some(({ parts }) => hasParts(uri, parts))) return false
     return true
@@ -131,8 +136,12 @@ class UriDirectory {
     return true
   }
 
+  #isOwn(uri: string): boolean {
+    return this.#known.skills?.has(uri) ?? false
+  }
+
   #findNaming(uri: string): GatewayServer | undefined {
-    const name = this.#named.get(uri)
+    const name = this.#known.named.get(uri)
     if (name === undefined) return undefined
     return this.#servers.find((server) => server.name === name)
   }

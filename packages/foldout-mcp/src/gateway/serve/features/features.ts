@@ -1,5 +1,12 @@
 import type { CallClient } from 'foldout/catalog'
-import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, ServedClient } from 'foldout/mcp'
+import type {
+  FeatureContext,
+  FeatureNotification,
+  FeatureRequest,
+  McpFeatures,
+  ServedClient,
+  ServedSkills,
+} from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
 import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
@@ -8,7 +15,7 @@ import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../../upstreams/asking/call
 import { MAX_LISTED } from '../../upstreams/limits.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import { renameInContents, renameInPrompt, renameInResult } from './links.ts'
-import { getSkillExtension, SkillDirectory } from './skills.ts'
+import { getSkillExtension, listManifests, SkillDirectory } from './skills.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type FoldTask } from './tasks.ts'
 import { findUpdates, toForeignUri, type Route } from './uris.ts'
 import { INVALID_PARAMS, createError, forward, toPage, toUse } from './forward.ts'
@@ -24,6 +31,8 @@ export interface ViewFeatures {
   name(server: GatewayServer, uri: string): string
   /** Passes a server's notification on to its clients, or to one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
+  /** The `SKILL.md` of each skill that is known without asking a server. */
+  listSkills(): readonly JsonObject[]
   /** The clients that are connected now. */
   listClients(): readonly ConnectedClient[]
 }
@@ -34,6 +43,8 @@ export interface ClientHooks {
   toScoped<Client extends CallClient>(client: Client): Client
   /** Folds the result of a task. */
   readonly fold: FoldTask
+  /** The skills that no server has. */
+  getSkills(): ServedSkills | undefined
   /** Says why there is no such task. */
   readonly explainTask: (id: string) => Promise<string>
   /** Called when a client's connection has ended. */
@@ -46,16 +57,15 @@ const NOT_FOUND = { legacy: -32_002, modern: -32_602 } as const
 const GONE = 'a server that is down reports no changes'
 const UPDATED = 'notifications/resources/updated'
 
-export function createFeatures(
-  getServers: () => readonly GatewayServer[],
-  { toScoped, fold, explainTask, onGone }: ClientHooks,
-): ViewFeatures {
+export function createFeatures(getServers: () => readonly GatewayServer[], hooks: ClientHooks): ViewFeatures {
+  const { toScoped, getSkills } = hooks
   let directory: Directory | undefined
   const clients = new Set<ClientFeatures>()
   const named = new Map<string, string>()
   const parts: FeatureParts = {
+    ...hooks,
     getServers,
-    getDirectory: () => (directory ??= createDirectory(getServers(), named)),
+    getDirectory: () => (directory ??= createDirectory(getServers(), { named, skills: getSkills() })),
     name(server, uri) {
       // A server without resources refers to something that clients find elsewhere.
       if (!mayHaveResources(server)) return uri
@@ -66,12 +76,8 @@ export function createFeatures(
       named.set(uri, server.name)
       return uri
     },
-    skills: new SkillDirectory(getServers, (server, uri) => parts.name(server, uri)),
+    skills: new SkillDirectory({ getServers, getOwn: getSkills, name: (server, uri) => parts.name(server, uri) }),
     routes: new Map(),
-    onGone,
-    toScoped,
-    fold,
-    explainTask,
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
     getLevel: () =>
       LOG_LEVELS[
@@ -91,6 +97,7 @@ export function createFeatures(
       if (!isSame([before.resources, before.templates], [after.resources, after.templates]))
         tellAll(clients, { method: 'notifications/resources/list_changed' })
     },
+    listSkills: () => listManifests(parts.getDirectory().resources),
     listClients: () => [...clients].flatMap(({ connected }) => connected ?? []),
     hear(server, method, params, only) {
       const hearing = [...clients].filter(({ id }) => only === undefined || id === only)
@@ -157,9 +164,10 @@ class ClientFeatures implements McpFeatures {
     const has = (capability: string): boolean =>
       servers.some(({ snapshot }) => !snapshot || capability in snapshot.capabilities)
     const { extensions, ...tasks } = getTaskCapabilities(servers, this.#client.era)
-    const all = { ...extensions, ...getSkillExtension(servers) }
+    const own = this.#parts.getSkills()
+    const all = { ...extensions, ...getSkillExtension(servers, own) }
     return {
-      ...(has('resources') && { resources: { subscribe: true, listChanged: true } }),
+      ...((own || has('resources')) && { resources: { subscribe: true, listChanged: true } }),
       ...(has('prompts') && { prompts: { listChanged: true } }),
       ...(has('completions') && { completions: {} }),
       ...(has('logging') && { logging: {} }),
@@ -264,6 +272,8 @@ class ClientFeatures implements McpFeatures {
 
   async #read(params: JsonObject, context: FeatureContext): Promise<JsonObject> {
     const seen = String(params['uri'])
+    const skills = this.#parts.getSkills()
+    if (skills?.has(seen)) return (await skills.read(seen)) ?? this.#refuse(seen, context)
     const { server, own } = (await this.#parts.skills.find(seen, context)) ?? this.#findResource(seen, context)
     const result = await forward(server, 'resources/read', { ...params, uri: own }, context)
     return renameInContents(result, (uri) => (uri === own ? seen : this.#parts.name(server, uri)))
@@ -278,14 +288,18 @@ class ClientFeatures implements McpFeatures {
     return undefined
   }
 
-  #findResource(uri: unknown, { peer }: FeatureContext): Route {
-    const found = this.#findRoute(String(uri))
-    if (found) return found
-    throw createError(NOT_FOUND[peer.era], `Resource not found: ${String(uri)}`, { uri })
+  #findResource(uri: string, context: FeatureContext): Route {
+    return this.#findRoute(uri) ?? this.#refuse(uri, context)
+  }
+
+  #refuse(uri: string, { peer }: FeatureContext): never {
+    throw createError(NOT_FOUND[peer.era], `Resource not found: ${uri}`, { uri })
   }
 
   /** A legacy client subscribes once, however often it asks. */
   async #subscribe(uri: string, context: FeatureContext): Promise<JsonObject> {
+    // They change with the configuration only, which the lists say.
+    if (this.#parts.getSkills()?.has(uri)) return {}
     if (!this.#watched.has(uri)) await this.#watch(uri, this.#findResource(uri, context), context)
     return {}
   }

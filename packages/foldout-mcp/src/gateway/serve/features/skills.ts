@@ -1,4 +1,4 @@
-import type { FeatureContext } from 'foldout/mcp'
+import type { FeatureContext, ServedSkills } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
 import { isObject, type JsonObject } from 'foldout-shared/values'
 import type { GatewayServer } from '../../servers/server.ts'
@@ -19,12 +19,28 @@ function findSettings({ snapshot }: GatewayServer): JsonObject | undefined {
   return undefined
 }
 
-/** The capability of a client's view: skills, if a server has some. */
-export function getSkillExtension(servers: readonly GatewayServer[]): Readonly<Record<string, object>> {
+/** The capability of a client's view: skills, if the gateway or a server has some. */
+export function getSkillExtension(
+  servers: readonly GatewayServer[],
+  own: ServedSkills | undefined,
+): Readonly<Record<string, object>> {
   const able = servers.filter(findSettings)
-  if (able.length === 0) return {}
-  const directoryRead = able.some((server) => findSettings(server)?.['directoryRead'] === true)
+  if (able.length === 0 && !own) return {}
+  const directoryRead = own !== undefined || able.some((server) => findSettings(server)?.['directoryRead'] === true)
   return { [SKILLS]: { ...(directoryRead && { directoryRead }) } }
+}
+
+/** The resources that are skills. */
+export function listManifests(resources: readonly Listed[]): readonly Listed[] {
+  return resources.filter(({ uri }) => typeof uri === 'string' && uri.includes('skill://') && uri.endsWith(MANIFEST))
+}
+
+interface SkillSources {
+  getServers(): readonly GatewayServer[]
+  /** The gateway's own skills. */
+  getOwn(): ServedSkills | undefined
+  /** The URI that clients see for a server's. */
+  name(server: GatewayServer, uri: string): string
 }
 
 /** A skill, under the URI that clients see. */
@@ -39,27 +55,30 @@ interface SkillRoute {
  * Digests and front matter stay as they are, so clients check what the server itself has listed.
  */
 export class SkillDirectory {
-  readonly #getServers: () => readonly GatewayServer[]
-  readonly #name: (server: GatewayServer, uri: string) => string
+  readonly #sources: SkillSources
   /** By the URIs of their folders, as clients see them. */
   readonly #routes = new Map<string, SkillRoute>()
 
-  constructor(getServers: () => readonly GatewayServer[], name: (server: GatewayServer, uri: string) => string) {
-    this.#getServers = getServers
-    this.#name = name
+  constructor(sources: SkillSources) {
+    this.#sources = sources
   }
 
   /** Answers the methods of the extension; undefined for all others. */
   async answer(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
-    if (!this.#getServers().some(findSettings)) return undefined
-    if (method === 'skills/list') return toPage('skills', await this.#list(context), 'uri', params)
+    const own = this.#sources.getOwn()
+    if (!own && !this.#sources.getServers().some(findSettings)) return undefined
+    if (method === 'skills/list') {
+      const all = [...(own ? await describeAll(own) : []), ...(await this.#list(context))]
+      return toPage('skills', all, 'uri', params)
+    }
     const field = { 'skills/get': 'skill', 'resources/directory/read': 'resources' }[method]
     if (field === undefined) return undefined
     const uri = String(params['uri'])
+    if (own?.has(uri)) return answerOwn(own, field, uri, params)
     const route = await this.find(method === 'skills/get' ? uri : `${uri.replace(/\/$/, '')}/`, context)
-    if (!route) throw createError(INVALID_PARAMS, `There is no skill with the URI ${uri.slice(0, 200)}.`)
-    const own = method === 'skills/get' ? route.own : route.own.slice(0, -1)
-    const result = await forward(route.server, method, { ...params, uri: own }, context)
+    if (!route) throw createMissing(uri)
+    const asked = method === 'skills/get' ? route.own : route.own.slice(0, -1)
+    const result = await forward(route.server, method, { ...params, uri: asked }, context)
     return { ...result, [field]: this.#rename(route.server, result[field]) }
   }
 
@@ -74,14 +93,14 @@ export class SkillDirectory {
   #findKnown(uri: string): Route | undefined {
     for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
       const route = this.#routes.get(uri.slice(0, end))
-      const isThere = route && this.#getServers().some(({ name }) => name === route.server.name)
+      const isThere = route && this.#sources.getServers().some(({ name }) => name === route.server.name)
       if (route && isThere) return { server: route.server, own: `${route.own}${uri.slice(end)}` }
     }
     return undefined
   }
 
   async #list(context: FeatureContext): Promise<readonly Listed[]> {
-    const servers = this.#getServers().filter(findSettings)
+    const servers = this.#sources.getServers().filter(findSettings)
     const lists = servers.map((server) => ignore(listSkills(server, context), 'a server that is down has no skills'))
     const entries: Listed[] = []
     for (const [at, list] of (await Promise.all(lists)).entries()) {
@@ -109,11 +128,31 @@ export class SkillDirectory {
     if (this.#findKnown(foreign)) return foreign
     const isManifest = uri.endsWith(MANIFEST) && this.#findKnown(uri)?.server.name !== server.name
     if (!isManifest) return uri
-    const seen = this.#name(server, uri)
+    const seen = this.#sources.name(server, uri)
     if (this.#routes.size < MAX_SKILLS)
       this.#routes.set(seen.slice(0, -MANIFEST.length), { server, own: uri.slice(0, -MANIFEST.length) })
     return seen
   }
+}
+
+async function describeAll(own: ServedSkills): Promise<readonly Listed[]> {
+  const entries = await Promise.all(own.resources.map(async ({ uri }) => own.describe(String(uri))))
+  return entries.flatMap((entry) => (entry ? [{ ...entry }] : []))
+}
+
+async function answerOwn(own: ServedSkills, field: string, uri: string, params: JsonObject): Promise<JsonObject> {
+  if (field === 'skill') {
+    const skill = await own.describe(uri)
+    if (skill) return { skill }
+  } else {
+    const inside = await own.list(uri)
+    if (inside) return toPage(field, inside, 'uri', params)
+  }
+  throw createMissing(uri)
+}
+
+function createMissing(uri: string): Error {
+  return createError(INVALID_PARAMS, `There is no skill with the URI ${uri.slice(0, 200)}.`)
 }
 
 async function listSkills(server: GatewayServer, context: FeatureContext): Promise<readonly Listed[]> {

@@ -6,6 +6,7 @@ import type { Session } from '../../../session/session.ts'
 import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
 import { agentRun } from '../../state/run-state.ts'
 import type { Host, HostCall, HostResult } from '../core/contract.ts'
+import { rememberNeed } from '../core/asked.ts'
 import { toHostTool } from '../core/host.ts'
 
 export interface WrapperOptions {
@@ -93,6 +94,7 @@ async function askApproval(
   call: HostCall,
 ): Promise<ApprovalNeed> {
   const need = await host.at(session).findApprovalNeed(call)
+  for (const event of rememberNeed(session, call, need)) session.dispatch(event)
   if (need !== false) host.report.asked(call, need)
   return need
 }
@@ -110,9 +112,13 @@ function isApprovedIn(messages: readonly ModelMessage[], callId: string): boolea
   return false
 }
 
-/** Creates an error whose text is its message alone: version 7 puts the name of an error before it. */
+/**
+ * Creates an error whose text is its message alone: version 7 puts the name of an error before it, and version 6.0.0 sends
+ * the error of an approved call as JSON.
+ */
 export function createPlainError(code: ErrorCode, message: string): FoldoutError {
-  return Object.defineProperty(new FoldoutError(code, message), 'name', { value: '' })
+  const error = new FoldoutError(code, message)
+  return Object.defineProperties(error, { name: { value: '' }, toJSON: { value: () => message } })
 }
 
 /** Keeps what the model reads in the session, so that later requests read the same, also in another process. */

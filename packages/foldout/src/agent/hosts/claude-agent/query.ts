@@ -12,6 +12,7 @@ import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Session } from '../../../session/session.ts'
 import { visibility } from '../../../session/visibility.ts'
 import { hashCall } from '../../../tools/approval.ts'
+import type { ApprovalNeed } from '../../../tools/tool.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
 import type { Host, HostOptions, HostView } from '../core/contract.ts'
 import { findOpenedInSystem } from '../core/ahead.ts'
@@ -70,16 +71,19 @@ export async function* queryClaude(
   const read = now.rendered.nodes.filter(({ path }) => isResumed && !inSystem.has(path))
   const start = now.getPrompt([...shown, ...read.map(({ text }) => text)])
   const watch = watchMessages(host.report, { prompt: start, getTools: () => host.at(session).tools })
-  const approved = new Set<string>()
+  /** What people were asked about the calls that they have approved. */
+  const approved = new Map<string, ApprovalNeed>()
   const server: ToolServer = createToolServer(
     sdk,
     () => host.at(session).tools,
     async ({ id, name, arguments: args }) => {
       watch.begins()
-      const isApproved = approved.delete(id ?? hashCall(name, args))
+      const key = id ?? hashCall(name, args)
+      const need = approved.get(key)
+      approved.delete(key)
       return answerCall(host, session, {
         call: { id: id ?? crypto.randomUUID(), name, arguments: args },
-        isApproved,
+        need,
         server,
       })
     },
@@ -185,15 +189,16 @@ async function answerCall(
   session: Session,
   {
     call,
-    isApproved,
+    need,
     server,
   }: {
     readonly call: { readonly id: string; readonly name: string; readonly arguments: unknown }
-    readonly isApproved: boolean
+    /** Undefined if nobody has approved the call. */
+    readonly need: ApprovalNeed | undefined
     readonly server: ToolServer
   },
 ) {
-  const result = await host.at(session).call(call, { isApproved })
+  const result = await host.at(session).call(call, { isApproved: need !== undefined, need })
   // The list arrives before the answer to the call that changed it.
   if (result.added.length > 0) await server.relist(RELIST_TIMEOUT_MS)
   const { text, isError, images } = result
@@ -220,7 +225,7 @@ function createPermission(
     session,
     approved,
     ask,
-  }: { readonly session: Session; readonly approved: Set<string>; readonly ask: CanUseTool | undefined },
+  }: { readonly session: Session; readonly approved: Map<string, ApprovalNeed>; readonly ask: CanUseTool | undefined },
 ): CanUseTool {
   return async (called, input, context) => {
     const name = called.startsWith(`mcp__${SERVER_NAME}__`) ? called.slice(`mcp__${SERVER_NAME}__`.length) : called
@@ -235,7 +240,7 @@ function createPermission(
     }
     if (need === undefined) return answer
     host.report.answered(call, answer.behavior === 'allow')
-    if (answer.behavior === 'allow') approved.add(context.toolUseID ?? hashCall(name, answer.updatedInput))
+    if (answer.behavior === 'allow') approved.set(context.toolUseID ?? hashCall(name, answer.updatedInput), need)
     return answer
   }
 }

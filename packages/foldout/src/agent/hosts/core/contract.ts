@@ -196,6 +196,11 @@ export interface HostCallOptions {
   readonly signal?: AbortSignal | undefined
   /** Whether a person has approved the call, or it needs no approval. Otherwise, a call that needs it fails. */
   readonly isApproved?: boolean
+  /**
+   * What `findApprovalNeed` returned when the person was asked. Keep it with the question: a tool whose subject may change
+   * meanwhile, such as a script, runs only what was approved.
+   */
+  readonly need?: ApprovalNeed | undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import { createRecorder } from '../../../entries/telemetry.ts'
 import { createDesk } from '../../../testing/hosts/host-prompt.ts'
 import { createHost, type HostCall, type HostResult } from '../../../entries/disclosure.ts'
 import type { Event } from '../../../entries/session.ts'
+import type { ApprovalNeed } from '../../../tools/tool.ts'
 import {
   hostSuite,
   type HostAgent,
@@ -16,7 +17,7 @@ interface LoopState {
   readonly events: readonly Event[]
   readonly messages: readonly LoopMessage[]
   /** A call that waits for a person. */
-  readonly waiting?: HostCall
+  readonly waiting?: HostCall & { readonly need: ApprovalNeed }
 }
 type LoopMessage =
   | { readonly role: 'user' | 'assistant'; readonly text: string }
@@ -42,7 +43,7 @@ function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
     const need = await now.findApprovalNeed(call)
     if (need !== false) {
       host.report.asked(call, need)
-      state = { ...state, waiting: call }
+      state = { ...state, waiting: { ...call, need } }
       return false
     }
     take(await now.call(call))
@@ -90,7 +91,7 @@ function createLoop({ bound, options, model, saved }: HostSetup): HostAgent {
       state = rest
       host.report.started({ isResumed: true })
       host.report.answered(call, isApproved)
-      if (isApproved) take(await host.at(state.events).call(call, { isApproved }))
+      if (isApproved) take(await host.at(state.events).call(call, { isApproved, need: call.need }))
       else say({ role: 'tool', text: 'Not run: a person did not approve it.', hasImage: false })
       return goOn()
     },

@@ -15,6 +15,7 @@ import { findTarget } from '../../loop/calls/call.ts'
 import { agentRun } from '../../state/run-state.ts'
 import type { HostCall, HostCallOptions, HostResult, HostView } from './contract.ts'
 import { askInHost } from './ask.ts'
+import { getAskedReason } from './asked.ts'
 import { createContext, type ViewParts } from './parts.ts'
 
 interface CallParts extends ViewParts {
@@ -81,7 +82,7 @@ function execute(
   parts: CallParts,
   tool: AnyTool,
   call: HostCall,
-  { session, isApproved = false, ...options }: HostCallOptions & { readonly session: Session },
+  { session, isApproved = false, need, ...options }: HostCallOptions & { readonly session: Session },
 ): Promise<ToolResult> {
   const args = toOwnArguments(call.arguments, tool)
   const context = { ...createContext(parts, parts.view, call, options), session }
@@ -89,7 +90,9 @@ function execute(
   if (!isApproved) return executeTool(tool, args, context)
   const target = findTarget({ arguments: args }, tool)
   const clearedCall = hashCall(target?.name ?? tool.name, target?.arguments ?? args)
-  return executeTool(tool, args, { ...context, clearedCall }, { isCleared: true })
+  const approvedReason = typeof need === 'string' ? need : getAskedReason(session, call.id)
+  const approved = { ...context, clearedCall, ...(approvedReason !== undefined && { approvedReason }) }
+  return executeTool(tool, args, approved, { isCleared: true })
 }
 
 /** Opens what a call asked for, and returns the text that the model reads, with every section it has not read yet. */

@@ -10,6 +10,7 @@ declare module 'langchain' {
   export interface BaseMessage {
     readonly content: unknown
     readonly text: string
+    readonly response_metadata?: Readonly<Record<string, unknown>>
     getType(): string
   }
   export class HumanMessage implements BaseMessage {
@@ -22,6 +23,7 @@ declare module 'langchain' {
     readonly content: unknown
     readonly text: string
     readonly tool_calls?: readonly ToolCall[]
+    response_metadata?: Readonly<Record<string, unknown>>
     readonly usage_metadata?: {
       readonly input_tokens: number
       readonly output_tokens: number

@@ -1,3 +1,4 @@
+import { isObject } from 'foldout-shared/values'
 import { Command, interrupt, isGraphInterrupt, ReducedValue, StateSchema } from '@langchain/langgraph'
 import {
   createMiddleware,
@@ -14,7 +15,7 @@ import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { ApprovalNeed } from '../../../tools/tool.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
-import type { Host, HostCall, HostOptions, HostResult } from '../core/contract.ts'
+import type { Host, HostCall, HostOptions, HostResult, HostView } from '../core/contract.ts'
 import { createHost, toHostTool } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
 
@@ -107,7 +108,30 @@ async function askModel(
     tools,
   })
   report.replied(describeReply(reply))
+  await keepNeeds(now, reply)
   return reply
+}
+
+/**
+ * Keeps in the reply what people are asked about its calls: once the graph is interrupted, the node that asks begins again,
+ * perhaps in another process, and could not know what they have read.
+ */
+async function keepNeeds(now: HostView, reply: AIMessage): Promise<void> {
+  const needs: Record<string, ApprovalNeed> = {}
+  for (const { id = '', name, args } of reply.tool_calls ?? []) {
+    const need = await now.findApprovalNeed({ id, name, arguments: args })
+    if (need !== false) needs[id] = need
+  }
+  if (Object.keys(needs).length > 0) reply.response_metadata = { ...reply.response_metadata, [FIELD]: needs }
+}
+
+function findNeed({ messages }: Readonly<Record<string, unknown>>, callId: string): ApprovalNeed | undefined {
+  const replies = ((messages ?? []) as readonly BaseMessage[]).toReversed()
+  for (const { response_metadata: metadata } of replies) {
+    const needs: unknown = metadata?.[FIELD]
+    if (isObject(needs) && Object.hasOwn(needs, callId)) return needs[callId] as ApprovalNeed
+  }
+  return undefined
 }
 
 async function runTool(
@@ -119,10 +143,11 @@ async function runTool(
   const call: HostCall = { id: toolCall.id ?? '', name: toolCall.name, arguments: toolCall.args }
   if (tool !== undefined) return runOwn(host, call, () => handler(request))
   const now = host.at(getEvents(state))
-  const need = await now.findApprovalNeed(call)
+  const asked = findNeed(state, call.id)
+  const need = asked ?? (await now.findApprovalNeed(call))
   const denial = need === false ? undefined : askPerson(host, call, need)
   if (denial !== undefined) return toMessage(call, { text: denial, isError: true, images: [] })
-  const result = await now.call(call, { signal: runtime.signal, isApproved: true })
+  const result = await now.call(call, { signal: runtime.signal, isApproved: true, need: asked })
   const message = toMessage(call, result)
   return new Command({ update: { messages: [message], [FIELD]: result.events } })
 }

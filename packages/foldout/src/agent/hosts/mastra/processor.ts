@@ -3,7 +3,8 @@ import { isObject } from 'foldout-shared/values'
 import { createUncheckedSchema } from '../../../core/schema/schema.ts'
 import { getAncestors } from '../../../core/text.ts'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
-import type { AnyTool } from '../../../tools/tool.ts'
+import { hashCall } from '../../../tools/approval.ts'
+import type { AnyTool, ApprovalNeed } from '../../../tools/tool.ts'
 import { visibility } from '../../../session/visibility.ts'
 import type { Host, HostOptions, HostReply, HostView } from '../core/contract.ts'
 import { createHost, toHostTool } from '../core/host.ts'
@@ -20,6 +21,9 @@ import {
 } from './prompt.ts'
 import type { MastraRequest, MastraResponse, MastraStep } from './stages.ts'
 import { addToThread, findEvents, keepAhead, readThread, type EventsByCall, type KeptResult } from './events.ts'
+
+/** How many questions about calls are remembered. */
+const MAX_NEEDS = 1_000
 
 /** What one step tells the next stage of itself. */
 interface StepState {
@@ -45,6 +49,11 @@ export class FoldoutProcessor {
   /** Called with each reply, before its calls run; only if somebody listens. */
   declare processLLMResponse?: (response: MastraResponse) => void
   readonly #host: Host
+  /**
+   * What people were asked about calls. Mastra does not say which call it asks about, so identical calls share what was
+   * asked first.
+   */
+  readonly #needs = new Map<string, ApprovalNeed>()
 
   constructor(bound: Pick<BoundPrompt, 'prompt' | 'render'>, options: HostOptions = {}) {
     this.#host = createHost(bound, options)
@@ -69,7 +78,7 @@ export class FoldoutProcessor {
       others.map(([name]) => name),
       now.tools,
     )
-    const own = now.tools.map((tool) => [tool.name, wrapTool(tool, this.#host, () => now, events)] as const)
+    const own = now.tools.map((tool) => [tool.name, this.#wrap(tool, () => now, events)] as const)
     const { text } = now.getPrompt()
     const tools = Object.fromEntries<unknown>([...others, ...own])
     step.state['step'] = { now, text, tools: Object.keys(tools) } satisfies StepState
@@ -101,8 +110,56 @@ export class FoldoutProcessor {
     }
     const tools = listEveryTool(this.#host.at(undefined))
     return Object.fromEntries(
-      tools.map((tool) => [tool.name, wrapTool(tool, this.#host, (context) => getView(tool.name, context))]),
+      tools.map((tool) => [tool.name, this.#wrap(tool, (context) => getView(tool.name, context))]),
     )
+  }
+
+  /**
+   * @param getView Returns the view in which a call runs.
+   * @param known What was opened before: for messages, it is in the messages, which memory may not have in later runs.
+   * Undefined for a run that resumes: there, Mastra asks again about calls that have been answered.
+   */
+  #wrap(
+    tool: AnyTool,
+    getView: (context: ExecutionContext) => HostView | Promise<HostView>,
+    known?: EventsByCall,
+  ): MastraTool {
+    const { report } = this.#host
+    const needs = this.#needs
+    const { name, description, inputSchema } = toHostTool(tool)
+    return createTool({
+      id: name,
+      description,
+      // The arguments are checked where the tool runs, so the model reads what is wrong.
+      inputSchema: createUncheckedSchema(inputSchema),
+      async requireApproval(input) {
+        const call = { id: '', name, arguments: input }
+        const need = await (await getView({})).findApprovalNeed(call)
+        if (need === false) return false
+        const key = hashCall(name, input)
+        if (known && !needs.has(key)) needs.set(key, need)
+        for (const oldest of needs.keys()) if (needs.size > MAX_NEEDS) needs.delete(oldest)
+        report.asked(call, need)
+        return true
+      },
+      async execute(input, context): Promise<KeptResult> {
+        const callId = context.agent?.toolCallId ?? crypto.randomUUID()
+        report.started({ isResumed: true })
+        const view = await getView(context)
+        const key = hashCall(name, input)
+        const need = needs.get(key)
+        needs.delete(key)
+        // Mastra has asked already.
+        const result = await view.call(
+          { id: callId, name, arguments: input },
+          { signal: context.abortSignal, isApproved: true, need },
+        )
+        const { text, images, events } = result
+        await addToThread(context, new Map([...(known ?? []), [callId, events]]))
+        return { text, images, foldout: { callId, events } }
+      },
+      toModelOutput,
+    })
   }
 
   #report(reply: Required<HostReply>): void {
@@ -126,46 +183,6 @@ function getInput(message: unknown): string | undefined {
 /** Whether a tool is one of a prompt's. Mastra makes copies of tools, which have the same functions. */
 function isWrapped(tool: unknown): boolean {
   return typeof tool === 'object' && tool !== null && 'toModelOutput' in tool && tool.toModelOutput === toModelOutput
-}
-
-/**
- * @param getView Returns the view in which a call runs.
- * @param known What was opened before: for messages, it is in the messages, which memory may not have in later runs.
- */
-function wrapTool(
-  tool: AnyTool,
-  { report }: Host,
-  getView: (context: ExecutionContext) => HostView | Promise<HostView>,
-  known: EventsByCall = new Map(),
-): MastraTool {
-  const { name, description, inputSchema } = toHostTool(tool)
-  return createTool({
-    id: name,
-    description,
-    // The arguments are checked where the tool runs, so the model reads what is wrong.
-    inputSchema: createUncheckedSchema(inputSchema),
-    async requireApproval(input) {
-      const call = { id: '', name, arguments: input }
-      const need = await (await getView({})).findApprovalNeed(call)
-      if (need === false) return false
-      report.asked(call, need)
-      return true
-    },
-    async execute(input, context): Promise<KeptResult> {
-      const callId = context.agent?.toolCallId ?? crypto.randomUUID()
-      report.started({ isResumed: true })
-      const view = await getView(context)
-      // Mastra has asked already.
-      const result = await view.call(
-        { id: callId, name, arguments: input },
-        { signal: context.abortSignal, isApproved: true },
-      )
-      const { text, images, events } = result
-      await addToThread(context, new Map([...known, [callId, events]]))
-      return { text, images, foldout: { callId, events } }
-    },
-    toModelOutput,
-  })
 }
 
 function toModelOutput({ text, images }: KeptResult): unknown {

@@ -17,6 +17,7 @@ import type { Event } from '../../../session/event.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
 import type { Host, HostOptions, HostResult, HostView } from '../core/contract.ts'
+import { rememberNeed } from '../core/asked.ts'
 import { createHost, toHostTool } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
 import { watchRun, type RunWatch } from './report.ts'
@@ -122,8 +123,10 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
       strict: false,
       needsApproval: async (runContext, input, id = '') => {
         const call = { id, name, arguments: input }
-        const need = await this.at(runContext.context).findApprovalNeed(call)
+        const now = this.at(runContext.context)
+        const need = await now.findApprovalNeed(call)
         if (need === false) return false
+        addEvents(runContext.context, this.name, rememberNeed(now.session, call, need))
         this.watch.replied(runContext)
         this.host.report.asked(call, need)
         return true

@@ -35,7 +35,13 @@ export interface ApprovalContext extends CallContext {
  * other tools.
  */
 export type Clearance =
-  | { readonly type: 'run'; readonly digest: string; readonly cleared: string | undefined }
+  | {
+      readonly type: 'run'
+      readonly digest: string
+      readonly cleared: string | undefined
+      /** Why a person was asked, who has approved the call. */
+      readonly reason?: string
+    }
   | { readonly type: 'wait' }
   /** There is no such tool yet, but an earlier call may add it. */
   | { readonly type: 'unknown'; readonly message: string }
@@ -106,7 +112,7 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
   const cleared = hashCall(target?.name ?? tool.name, target?.arguments ?? call.arguments)
   const isRevoked = held?.answer !== undefined && interrupted !== undefined
   if (held && !isRevoked && hashRequest(held, { id, call, tool, target }) === held.digest) {
-    if (held.answer) return { type: 'run', digest, cleared }
+    if (held.answer) return { type: 'run', digest, cleared, reason: held.reason }
     if (!isExpired(held)) return { type: 'wait' }
   }
   const need = getInterruptedNeed(asked) ?? (await findNeed(asked, context))

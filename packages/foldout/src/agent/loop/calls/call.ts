@@ -30,6 +30,8 @@ export interface CallEnd {
 export interface CallOptions {
   /** A hash of the call that may run, if that was already decided. */
   readonly cleared?: string | undefined
+  /** Why a person was asked, who has approved the call. */
+  readonly reason?: string | undefined
   /** The answer to the call, instead of running its tool. */
   readonly answer?: CallAnswer | undefined
   /** May replace the result before it is used. */
@@ -55,7 +57,7 @@ export type AskOutcome =
 
 /** Runs one call to its end. It always ends with a result that the model can read. */
 export async function runCall(call: ToolCall, context: CallContext, options: CallOptions): Promise<CallEnd> {
-  const { review, onEnd, cleared, answer } = options
+  const { review, onEnd, cleared, reason, answer } = options
   const started = answer?.started ?? performance.now()
   const target = getTarget(call, context.toolbox)
   const { session, hasRunAgent } = createCallSession(context.tools.session)
@@ -80,6 +82,7 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
       ...createToolContext(call, context, signal),
       session,
       ...(cleared && { clearedCall: cleared }),
+      ...(reason && { approvedReason: reason }),
     }
     const result = await executeTool(found.tool, call.arguments, toolContext, {
       onSettled: settle,

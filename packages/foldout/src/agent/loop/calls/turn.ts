@@ -265,8 +265,8 @@ async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCa
   })
 }
 
-function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions, 'cleared' | 'answer'> {
-  if (clearance.type === 'run') return { cleared: clearance.cleared }
+function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions, 'cleared' | 'reason' | 'answer'> {
+  if (clearance.type === 'run') return { cleared: clearance.cleared, reason: clearance.reason }
   return { answer: { result: clearance.type === 'unknown' ? fail(clearance.message) : clearance.result } }
 }
 

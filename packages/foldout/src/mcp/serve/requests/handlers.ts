@@ -1,6 +1,6 @@
 import { ignore } from '../../../core/promises.ts'
 import { PAGE_SIZE } from '../../limits.ts'
-import { getServedSkills } from '../../skills/served-skills.ts'
+import { serveSkills } from '../../skills/served-skills.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
 import type { ClientChannel, FeatureNotification } from '../contract/features.ts'
 import type { ServeMcpOptions } from '../contract/options.ts'
@@ -58,7 +58,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   const pageSize = options.pageSize ?? PAGE_SIZE
   const table = new Map<string, Handler>(
     Object.entries({
-      ...createResourceHandlers({ library, skills: options.skills && getServedSkills(options.skills) }, pageSize),
+      ...createResourceHandlers({ library, skills: options.skills && serveSkills(options.skills) }, pageSize),
       'tools/list': createListHandler(view, pageSize, () => watch?.given()),
       'tools/call': (request) => answerCall(calls, request),
       ...own,

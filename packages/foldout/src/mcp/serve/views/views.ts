@@ -9,8 +9,8 @@ import type { McpFeatures } from '../contract/features.ts'
 import { isSameList, listApps, takesApps } from './list.ts'
 import { createClientMemory, type ClientMemory, type KeptClient } from './memory.ts'
 import { checkOptions, type ServeMcpOptions } from '../contract/options.ts'
-import { getServedSkills } from '../../skills/served-skills.ts'
 import { createFoldResults } from '../results/fold-results.ts'
+import { serveSkills } from '../../skills/served-skills.ts'
 import { serveSections, type SectionLibrary } from '../sections/sections.ts'
 
 /** The catalog and features that a client is served. */
@@ -161,7 +161,7 @@ function getApps(base: ClientView, catalog: Catalog): ClientView {
 
 function getInstructions({ instructions, skills }: ServeMcpOptions, client: ServedClient): string {
   const own = typeof instructions === 'function' ? instructions(client) : instructions
-  const announced = skills && getServedSkills(skills).instructions
+  const announced = skills && serveSkills(skills).instructions
   return [own, announced].filter((text) => text).join('\n\n')
 }
 
