@@ -9,6 +9,7 @@ export type Feature =
   | 'cache-key'
   | 'cache-mark'
   | 'format-beside-tools'
+  | 'namespaces'
   | 'output-format'
   | 'passed-reasoning'
   | 'reasoning'
@@ -48,6 +49,14 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     isNamed: (said) => /\bstrict\b|invalid[ _]schema|invalid_function_parameters|additionalProperties/i.test(said),
     warning:
       'The endpoint refused a strict schema. From now on, schemas of tools and of the output are sent without `strict`, and checked when the model answers.',
+  },
+  namespaces: {
+    isNamed: (said) =>
+      /\b(invalid|unknown|unsupported|unexpected|unrecognized)\b.{0,40}\bnamespace|\bnamespaces?\b.{0,40}\bnot\b/i.test(
+        said,
+      ),
+    warning:
+      'The endpoint does not support namespaces. From now on, tools that are added during a conversation are sent without their server or section.',
   },
   'tool-search': {
     isNamed: (said) => /tool_search/i.test(said),
@@ -151,5 +160,5 @@ function getSuspect(said: string, using: Using): Feature | undefined {
   const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].isNamed(said))
   if (named !== undefined) return named
   // Servers word their errors about unknown items in many ways, and most do not repeat the item's name.
-  return (['tool-search', 'added-tools'] as const).find((feature) => using.has(feature))
+  return (['namespaces', 'tool-search', 'added-tools'] as const).find((feature) => using.has(feature))
 }

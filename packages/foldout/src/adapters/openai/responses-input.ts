@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai'
-import type { AnyTool } from '../../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../../tools/tool.ts'
 import type {
   ChatRequest,
   AssistantMessage,
@@ -13,6 +13,7 @@ import { getAddedTools, toAcceptedId, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { toAddress, toDataUrl } from '../user-parts.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
+import { groupTools, nameSpaces, toGroup } from './namespaces.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
@@ -26,6 +27,8 @@ export interface InputOptions {
   readonly isStrict: boolean
   /** Whether tools that were added during a conversation are sent at that point in the conversation. */
   readonly isNative: boolean
+  /** Whether added tools are sent as parts of their servers and sections. */
+  readonly hasNamespaces: boolean
   /** Whether reasoning is sent back unchanged. */
   readonly hasReasoning: boolean
   /** The `native` content of replies whose reasoning the server rejected. */
@@ -41,10 +44,11 @@ export function toMarkedSystem(text: string): Item {
 /** Converts the conversation to the form that the Responses API accepts. */
 export function toResponseInput(
   request: ChatRequest,
-  { isNative, isStrict, hasReasoning, refused }: InputOptions,
+  { isNative, isStrict, hasNamespaces, hasReasoning, refused }: InputOptions,
 ): Item[] {
   const additions = getAddedTools(request)
-  return request.messages.flatMap((message, index): readonly Item[] => {
+  const findGroup = (tool: AnyTool): ToolGroup | undefined => (hasNamespaces ? toGroup(tool, request) : undefined)
+  const items = request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: toUserContent(message) }]
@@ -55,11 +59,12 @@ export function toResponseInput(
       default: {
         const added = additions.get(index) ?? []
         if (!isNative || added.length === 0) return []
-        const tools = added.map((tool) => toResponseTool(tool, isStrict))
+        const tools = groupTools(added, { findGroup, toTool: (tool) => toResponseTool(tool, isStrict) })
         return [{ type: 'additional_tools', role: 'developer', tools }]
       }
     }
   })
+  return nameSpaces(items, new Map([...additions.values()].flat().map((tool) => [tool.name, findGroup(tool)?.name])))
 }
 
 function toUserContent({ text, parts }: UserMessage): string | OpenAI.Responses.ResponseInputContent[] {

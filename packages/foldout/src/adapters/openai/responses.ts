@@ -27,8 +27,9 @@ import {
   toResponseInput,
   toResponseTool,
 } from './responses-input.ts'
+import { toGroup } from './namespaces.ts'
 import { toNamedSchema } from './strict-schema.ts'
-import { findSearchTool, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
+import { findSearchTool, isSearching, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
 import { readResponseUsage } from './usage.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
@@ -65,11 +66,14 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
 }
 
 function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
-  const hasAdditions = getAddedTools(request).size > 0
+  const added = [...getAddedTools(request).values()].flat()
+  const hasAdditions = added.length > 0
   const wanted: Feature[] = []
   const isNative = endpoint.toolAdditions === 'native' || (endpoint.toolAdditions === 'auto' && isOpenAI(client))
   if (isNative && findSearchTool(endpoint.model, request.tools)) wanted.push('tool-search')
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
+  const isGrouped = isSearching(endpoint.model) && added.some((tool) => toGroup(tool, request) !== undefined)
+  if (isNative && isGrouped) wanted.push('namespaces')
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (isOpenAI(client)) wanted.push('strict')
@@ -114,6 +118,7 @@ function toResponseBody(
   const items = toResponseInput(request, {
     isNative,
     isStrict,
+    hasNamespaces: using.has('namespaces'),
     hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
     refused: endpoint.refusedReasoning,
   })

@@ -5,7 +5,7 @@ import type { SessionReader } from '../../session/session.ts'
 import { getSessionIdentity } from '../../session/live-session.ts'
 import { getVisibilityMap, visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import type { ToolResult } from '../../tools/result.ts'
-import type { AnyTool } from '../../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
 import { Asked, NOTHING_ASKED } from './asked.ts'
 import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
@@ -303,6 +303,20 @@ export class SectionsView implements DisclosureView {
       if (tool) return tool
     }
     return this.findToolOnDemand(name)
+  }
+
+  findToolGroup(name: string): ToolGroup | undefined {
+    const slot = this.renderer.options.registry.withTools.find(({ section, path }) => {
+      const hasTool = section.tools.some((tool) => tool.name === name) || section.toolsOnDemand?.find(name)
+      return hasTool && this.state(path) !== undefined
+    })
+    return slot && (slot.section.toolsOnDemand?.findGroup?.(name) ?? this.#findSectionGroup(slot))
+  }
+
+  #findSectionGroup({ path, parent, section }: Slot): ToolGroup | undefined {
+    const summary = this.summary(path)
+    if (summary !== undefined) return { name: path, description: summary.trim() || section.title }
+    return parent === -1 ? undefined : this.#findSectionGroup(getSlot(this.#slots(), parent))
   }
 
   toolsIn(path: string): readonly AnyTool[] {
