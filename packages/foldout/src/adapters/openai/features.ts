@@ -6,6 +6,7 @@ import { findQuirk, QUIRK_NAMES, type Quirk } from '../quirks.ts'
 /** Features that an endpoint may not support. Each is used until the endpoint rejects it. */
 export type Feature =
   | 'added-tools'
+  | 'cache-diagnostics'
   | 'cache-key'
   | 'cache-mark'
   | 'format-beside-tools'
@@ -66,6 +67,10 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     isNamed: (said) => /additional_tools/i.test(said),
     warning:
       "The endpoint does not support tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+  },
+  'cache-diagnostics': {
+    isNamed: (said) => /prompt_cache_options|comparison_response_id/i.test(said),
+    warning: 'The endpoint does not explain cache misses. From now on, it is not asked. Leave out cacheDiagnostics.',
   },
   'cache-mark': {
     isNamed: (said) => /prompt_cache_breakpoint/i.test(said),

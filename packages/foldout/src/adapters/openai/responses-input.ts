@@ -94,14 +94,31 @@ function isRefused({ native }: AssistantMessage, refused: InputOptions['refused'
   return typeof content === 'object' && content !== null && refused.has(content)
 }
 
+/** A reply as it is stored: its items, with the id of the response if that is needed. */
+export type StoredReply = readonly OutputItem[] | { readonly items: readonly OutputItem[]; readonly response: string }
+
+function readStored({ native }: AssistantMessage): StoredReply {
+  return native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as StoredReply) : []
+}
+
+function readItems(message: AssistantMessage): readonly OutputItem[] {
+  const stored = readStored(message)
+  return 'items' in stored ? stored.items : stored
+}
+
 /** Lists the stored content of replies with reasoning. */
 export function listReasoning({ messages }: ChatRequest): readonly object[] {
-  return messages.flatMap((message) => {
-    if (message.role !== 'assistant' || message.native?.adapter !== NATIVE_ADAPTER) return []
-    const items = message.native.content as unknown as readonly OutputItem[]
-    if (items.some(({ type }) => type === 'reasoning')) return [items]
-    return []
-  })
+  return messages
+    .filter((message) => message.role === 'assistant')
+    .filter((message) => readItems(message).some(({ type }) => type === 'reasoning'))
+    .map(readStored)
+}
+
+/** Finds the provider's id of the last reply. */
+export function findLastResponse({ messages }: ChatRequest): string | undefined {
+  const last = messages.findLast((message) => message.role === 'assistant')
+  const stored = last && readStored(last)
+  return stored && 'response' in stored ? stored.response : undefined
 }
 
 /** The API rejects longer ids. Its own are short. */
@@ -112,8 +129,9 @@ function toCallId(id: string): string {
 
 const MAX_ID_CHARACTERS = 64
 
-function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
-  const items = native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as readonly OutputItem[]) : []
+function toAssistantItems(message: AssistantMessage, hasReasoning: boolean): readonly Item[] {
+  const { text, toolCalls } = message
+  const items = readItems(message)
   // What stands for a conversation that was compacted is sent back as it is.
   if (items.some(({ type }) => type === 'compaction')) return items as Item[]
   if (hasReasoning && items.some(({ type }) => type === 'reasoning')) return items as Item[]
