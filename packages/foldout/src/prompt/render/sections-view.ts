@@ -17,6 +17,7 @@ import { findPathsByName, trimName } from '../definition/section-names.ts'
 import type { RenderedNode } from './node.ts'
 import { getSlot, type Shown, type Slot, FOLDED, OPEN, ABSENT } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
+import { findToolGroup } from './tool-group.ts'
 import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
@@ -306,17 +307,7 @@ export class SectionsView implements DisclosureView {
   }
 
   findToolGroup(name: string): ToolGroup | undefined {
-    const slot = this.renderer.options.registry.withTools.find(({ section, path }) => {
-      const hasTool = section.tools.some((tool) => tool.name === name) || section.toolsOnDemand?.find(name)
-      return hasTool && this.state(path) !== undefined
-    })
-    return slot && (slot.section.toolsOnDemand?.findGroup?.(name) ?? this.#findSectionGroup(slot))
-  }
-
-  #findSectionGroup({ path, parent, section }: Slot): ToolGroup | undefined {
-    const summary = this.summary(path)
-    if (summary !== undefined) return { name: path, description: summary.trim() || section.title }
-    return parent === -1 ? undefined : this.#findSectionGroup(getSlot(this.#slots(), parent))
+    return findToolGroup(this, name)
   }
 
   toolsIn(path: string): readonly AnyTool[] {
