@@ -90,6 +90,8 @@ export class SectionsView implements DisclosureView {
   readonly #parts: ViewParts
   #tools: readonly AnyTool[] | undefined
   #final: Frame | undefined
+  // Every request asks for all added tools again.
+  readonly #groups = new Map<string, ToolGroup | undefined>()
 
   constructor(parts: ViewParts) {
     this.#parts = parts
@@ -307,7 +309,8 @@ export class SectionsView implements DisclosureView {
   }
 
   findToolGroup(name: string): ToolGroup | undefined {
-    return findToolGroup(this, name)
+    if (!this.#groups.has(name)) this.#groups.set(name, findToolGroup(this, name))
+    return this.#groups.get(name)
   }
 
   toolsIn(path: string): readonly AnyTool[] {
