@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aiSdk } from '../../packages/foldout/src/entries/ai-sdk.ts'
-import { runAgent } from '../../packages/foldout/src/entries/index.ts'
+import { createCatalog, native, type RawTool } from '../../packages/foldout/src/entries/catalog.ts'
+import { definePrompt, runAgent } from '../../packages/foldout/src/entries/index.ts'
+import { catalogSection } from '../../packages/foldout/src/sections/catalog-section.ts'
 import { weatherPrompt } from '../../packages/foldout/src/testing/adapter-prompt.ts'
 import { calls, done, opens } from '../../packages/foldout/src/testing/adapter-stage.ts'
 import { adapterSuite } from '../../packages/foldout/src/testing/adapter-suite.ts'
@@ -70,6 +72,34 @@ describe('aiSdk 7 and tools that are added natively', () => {
     expect(second?.input.at(-1)).toMatchObject({
       type: 'additional_tools',
       tools: [{ type: 'function', name: 'measure_rain' }],
+    })
+  })
+
+  it('R82 adds what a search of native() finds in the same way, and the model calls the real tool', async () => {
+    const catalog = createCatalog(
+      ['invoice', 'parcel', 'garden', 'violin'].flatMap((thing) =>
+        ['create', 'print'].map((action): RawTool => {
+          const name = `${action}_${thing}`
+          const call = async () => ({ content: [{ type: 'text', text: `${name} is done.` }] })
+          return { name, description: `Will ${action} one ${thing}.`, call }
+        }),
+      ),
+    )
+    const provider = await startMockProvider(
+      [calls('search_tools', { query: 'print an invoice' }), calls('print_invoice', {}), done],
+      openaiBehavior,
+    )
+    onTestFinished(() => provider.stop())
+    const adapter = aiSdk({ model: createGpt(provider.url), toolAdditions: 'native' })
+    const sections = [catalogSection(catalog, { expose: native() })]
+    const bound = definePrompt({ ns: 'test', key: 'desk', sections }).bind()
+    const { state } = await runAgent(bound, { adapter, input: 'Print it.' })
+    expect(state.messages).toContainEqual(expect.objectContaining({ role: 'tool', text: 'print_invoice is done.' }))
+    const bodies = provider.requests.map(({ body }) => body as { tools: object[]; input: object[] })
+    expect(new Set(bodies.map(({ tools }) => JSON.stringify(tools))).size).toBe(1)
+    expect(bodies[1]?.input.at(-1)).toMatchObject({
+      type: 'additional_tools',
+      tools: expect.arrayContaining([expect.objectContaining({ type: 'function', name: 'print_invoice' })]),
     })
   })
 })

@@ -55,6 +55,11 @@ describe.concurrent('adapters', () => {
     (url) => openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
   )
   httpSuite(
+    'openai (Responses, tools added in namespaces)',
+    { wire: responsesWire('native'), behavior: openaiBehavior },
+    (url) => openai({ model: 'gpt-5.4', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
+  )
+  httpSuite(
     'openai (Responses, tools at the end of the list)',
     { wire: responsesWire('plain'), behavior: openaiBehavior },
     (url) => openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1` }),

@@ -22,6 +22,8 @@ export type Additions = 'native' | 'reference' | 'plain'
 interface NamedTool {
   readonly name: string
   readonly defer_loading?: boolean
+  /** The tools of a namespace. */
+  readonly tools?: readonly NamedTool[]
 }
 interface ChatBody {
   readonly tools?: readonly { readonly function: NamedTool }[]
@@ -63,7 +65,9 @@ export function responsesWire(additions: Additions, toJudged?: ToJudged): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ResponsesBody
   const getTools = (request: RecordedRequest) => {
     const { tools = [], input } = body(request)
-    return [...tools, ...input.flatMap((item) => item.tools ?? [])].map(({ name }) => name)
+    return [...tools, ...input.flatMap((item) => item.tools ?? [])]
+      .flatMap((tool) => tool.tools ?? [tool])
+      .map(({ name }) => name)
   }
   return {
     getTools,

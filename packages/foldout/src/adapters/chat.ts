@@ -98,7 +98,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
     },
     ...(chat.refuseInput !== undefined && { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
     async evaluate({ messages, beforeRequest, callTools, record, emit, ...start }) {
-      const { system, tools, addedTools, output, signal } = start
+      const { system, tools, addedTools, findToolGroup, output, signal } = start
       const way = chooseWay(callThrough, start, promptCache)
       const conversation = [...messages]
       const added = new Map(addedTools)
@@ -122,7 +122,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         await beforeRequest()
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
         const sent = toSent(way, { tools, addedTools: added, messages: conversation }, byName)
-        const request = { system, ...sent, output, signal, emit: watch }
+        const request = { system, ...sent, ...dropUndefined({ findToolGroup }), output, signal, emit: watch }
         // A model that ignores its signal must not hold up a cancelled run.
         const given = await untilAborted(signal, () => chat.complete(request))
         const reply = readReply(given, { adapter: chat.name, conversation })

@@ -1,5 +1,5 @@
 import type { OutputSpec } from '../prompt/definition/output.ts'
-import type { AnyTool } from '../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../tools/tool.ts'
 import type { Json } from '../core/json/json.ts'
 import type { PromptCache } from '../core/price/prompt-cache.ts'
 import type { ToolImage } from '../tools/result.ts'
@@ -207,6 +207,8 @@ export interface Evaluation {
   readonly messages: readonly Message[]
   /** Whether a call may add tools: one that opens sections, or that finds tools. It is the same for a whole conversation. */
   readonly mayAddTools?: boolean
+  /** Finds what an added tool belongs to, such as its server or section. It is the same for a whole conversation. */
+  readonly findToolGroup?: (tool: string) => ToolGroup | undefined
   readonly output: OutputSpec<unknown> | undefined
   /** Aborts when the run is cancelled or its deadline passes. */
   readonly signal: AbortSignal
@@ -262,6 +264,8 @@ export interface CompactionRequest {
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly mayAddTools?: boolean
+  /** Finds what an added tool belongs to, such as its server or section. It is the same for a whole conversation. */
+  readonly findToolGroup?: (tool: string) => ToolGroup | undefined
   readonly signal: AbortSignal
   emit(event: ModelEvent): void
 }
@@ -347,6 +351,8 @@ export interface ChatRequest {
   /** The tools that were added since, by name; a `tools` message marks the point where each was added. */
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
+  /** Finds what an added tool belongs to, such as its server or section. It is the same for a whole conversation. */
+  readonly findToolGroup?: (tool: string) => ToolGroup | undefined
   readonly output: OutputSpec<unknown> | undefined
   readonly signal: AbortSignal
   emit(event: ModelEvent): void

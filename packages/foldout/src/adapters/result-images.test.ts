@@ -64,7 +64,13 @@ describe('images in a tool result', () => {
 
   it('R37 reach OpenAI as input images', () => {
     expect(
-      toResponseInput(request, { isNative: false, isStrict: false, hasReasoning: false, refused: new Set() }).at(-1),
+      toResponseInput(request, {
+        isNative: false,
+        isStrict: false,
+        hasNamespaces: false,
+        hasReasoning: false,
+        refused: new Set(),
+      }).at(-1),
     ).toEqual({
       type: 'function_call_output',
       call_id: 'c1',

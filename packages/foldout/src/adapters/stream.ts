@@ -134,3 +134,15 @@ export function endReply({ adapter, reason, hasContent, emit }: EndedReply): Ass
   emit({ type: 'warning', message: `The model stopped before it was finished: ${said}.` })
   return ending
 }
+
+const MAX_MISS_CHARACTERS = 100
+
+/** Reports why the provider did not find the beginning of a request in its cache, in its own words. */
+export function reportCacheMiss(
+  { reason, tokens }: { readonly reason: unknown; readonly tokens: unknown },
+  emit: (event: ModelEvent) => void,
+): void {
+  if (typeof reason !== 'string') return
+  const missed = Math.max(0, Number(tokens) || 0)
+  emit({ type: 'cache/diagnosed', reason: reason.slice(0, MAX_MISS_CHARACTERS), tokens: missed })
+}

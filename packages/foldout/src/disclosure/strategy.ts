@@ -1,7 +1,7 @@
 import type { SectionText } from '../find/section-text.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { ToolResult } from '../tools/result.ts'
-import type { AnyTool, ToolContext } from '../tools/tool.ts'
+import type { AnyTool, ToolContext, ToolGroup } from '../tools/tool.ts'
 import { ASK_SECTION, askSectionTool } from './ask-tool.ts'
 
 /**
@@ -61,6 +61,11 @@ export interface DisclosureView {
   resolveAll(key: string): readonly string[]
   /** Finds a tool of any enabled section, open or folded, by its name. */
   findTool(name: string): AnyTool | undefined
+  /**
+   * Finds what a tool of an enabled section belongs to: its server, or the closest section around it that can be folded. It
+   * does not depend on what is open.
+   */
+  findToolGroup(name: string): ToolGroup | undefined
   /** The tools of the open sections at or below a path. */
   toolsIn(path: string): readonly AnyTool[]
   /**

@@ -32,5 +32,6 @@ export type {
   PromptView,
   ToolAnnotations,
   ToolDefinition,
+  ToolGroup,
   ToolExample,
 } from '../tools/tool.ts'

@@ -12,7 +12,7 @@ import type { SessionReader } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
 import { toToolResult } from '../tools/call-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
-import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
+import { defineTool, type AnyTool, type ToolContext, type ToolGroup } from '../tools/tool.ts'
 
 /**
  * Options of {@link catalogSection}.
@@ -62,9 +62,18 @@ export function catalogSection<const Key extends string = 'tools'>(
         const found = catalog.resolve(name)
         return isUnknown(found) ? undefined : createSectionTool(shelf, getListing(found))
       },
+      findGroup: (name) => findSource(catalog, name),
     },
     ...(summary === undefined ? {} : { summary, visibility: 'summary' as const }),
   })
+}
+
+function findSource(catalog: Catalog, name: string): ToolGroup | undefined {
+  const found = catalog.resolve(name)
+  if (isUnknown(found) || found.source === undefined) return undefined
+  const { source } = found
+  const description = catalog.sources.find((each) => each.name === source)?.description
+  return { name: source, description: description || `Tools of ${source}.` }
 }
 
 /** Finds tools of a catalog by their names, for sections that offer some of them. The same name is always the same tool. */

@@ -376,6 +376,19 @@ export function toolDefinition(tool: ToolDefinition): ToolDefinition {
   return { name: tool.name, description: tool.description, inputSchema: tool.inputSchema }
 }
 
+/**
+ * What some tools belong to, such as a server or a section.
+ *
+ * @example
+ * ```ts
+ * const group: ToolGroup = { name: 'home', description: 'Lights, heating and doors.' }
+ * ```
+ */
+export interface ToolGroup {
+  readonly name: string
+  readonly description: string
+}
+
 /** Counts the tokens that a tool's definition adds to every request that offers it. */
 export function toolTokens(tool: ToolDefinition, counter: TokenCounter): number {
   return counter.count(definitionText(tool))

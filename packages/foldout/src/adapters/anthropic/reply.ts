@@ -3,7 +3,7 @@ import { isObject } from 'foldout-shared/values'
 import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply, AssistantMessage, Message, ModelEvent, ToolCall } from '../contract.ts'
 import { cutStream } from '../failure.ts'
-import { endReply, measureText, readStream } from '../stream.ts'
+import { endReply, measureText, readStream, reportCacheMiss } from '../stream.ts'
 import { createCallIds, readCallName, readToolCall, toToolCall } from '../tool-calls.ts'
 import { countLostReply } from '../usage/usage.ts'
 import { toWireInput } from './conversation.ts'
@@ -97,15 +97,10 @@ async function readToEnd(stream: AsyncIterable<StreamEvent>, options: ReadOption
   return { message, usage: readReport(meter.reported), isPaused }
 }
 
-/** Reports why the provider did not find the beginning of the request in its cache, if it says so. */
 function reportMiss({ diagnostics }: BetaMessage, emit: ReadOptions['emit']): void {
   const miss: unknown = diagnostics?.cache_miss_reason
-  if (!isObject(miss) || typeof miss['type'] !== 'string') return
-  const { type, cache_missed_input_tokens: tokens } = miss
-  emit({ type: 'cache/diagnosed', reason: type.slice(0, MAX_REASON), tokens: Math.max(0, Number(tokens) || 0) })
+  if (isObject(miss)) reportCacheMiss({ reason: miss['type'], tokens: miss['cache_missed_input_tokens'] }, emit)
 }
-
-const MAX_REASON = 100
 
 function readCut(
   reason: StopReason,

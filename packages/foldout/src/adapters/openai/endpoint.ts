@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly reasoning: boolean
   /** Sent as `prompt_cache_key`. */
   readonly cacheKey: string | undefined
+  /** Whether to ask why the cache missed. */
+  readonly cacheDiagnostics: boolean
   readonly maxRetries: number | undefined
   readonly parameters: Readonly<Record<string, Json>>
   readonly features: Features

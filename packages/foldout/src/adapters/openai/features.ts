@@ -6,9 +6,11 @@ import { findQuirk, QUIRK_NAMES, type Quirk } from '../quirks.ts'
 /** Features that an endpoint may not support. Each is used until the endpoint rejects it. */
 export type Feature =
   | 'added-tools'
+  | 'cache-diagnostics'
   | 'cache-key'
   | 'cache-mark'
   | 'format-beside-tools'
+  | 'namespaces'
   | 'output-format'
   | 'passed-reasoning'
   | 'reasoning'
@@ -49,6 +51,14 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     warning:
       'The endpoint refused a strict schema. From now on, schemas of tools and of the output are sent without `strict`, and checked when the model answers.',
   },
+  namespaces: {
+    isNamed: (said) =>
+      /\b(invalid|unknown|unsupported|unexpected|unrecognized)\b.{0,40}\bnamespace|\bnamespaces?\b.{0,40}\bnot\b/i.test(
+        said,
+      ),
+    warning:
+      'The endpoint does not support namespaces. From now on, tools that are added during a conversation are sent without their server or section.',
+  },
   'tool-search': {
     isNamed: (said) => /tool_search/i.test(said),
     warning: 'The endpoint does not support tool_search. From now on, the search for tools is sent as a function.',
@@ -57,6 +67,10 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     isNamed: (said) => /additional_tools/i.test(said),
     warning:
       "The endpoint does not support tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+  },
+  'cache-diagnostics': {
+    isNamed: (said) => /prompt_cache_options|comparison_response_id/i.test(said),
+    warning: 'The endpoint does not explain cache misses. From now on, it is not asked. Leave out cacheDiagnostics.',
   },
   'cache-mark': {
     isNamed: (said) => /prompt_cache_breakpoint/i.test(said),
@@ -151,5 +165,5 @@ function getSuspect(said: string, using: Using): Feature | undefined {
   const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].isNamed(said))
   if (named !== undefined) return named
   // Servers word their errors about unknown items in many ways, and most do not repeat the item's name.
-  return (['tool-search', 'added-tools'] as const).find((feature) => using.has(feature))
+  return (['namespaces', 'tool-search', 'added-tools'] as const).find((feature) => using.has(feature))
 }

@@ -68,6 +68,11 @@ export interface OpenAIOptions extends CommonOptions {
    * need a key; otherwise no key.
    */
   readonly promptCacheKey?: string
+  /**
+   * Whether to ask why the cache missed, for `cache/diagnosed` events (Responses at OpenAI's own address, from GPT-5.6
+   * on). Until the endpoint rejects it. Default false.
+   */
+  readonly cacheDiagnostics?: boolean
   /** Whether to request encrypted reasoning and pass it back (Responses only). Default: depends on the model's name. */
   readonly reasoning?: boolean
 }
@@ -116,6 +121,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
     address,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
     cacheKey: options.promptCacheKey,
+    cacheDiagnostics: options.cacheDiagnostics === true,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
     kinds: options.input ?? getInputKinds(model),
     canCompact: !isChat && isOwn,
@@ -139,6 +145,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
     address: baseURL,
     reasoning: false,
     cacheKey: undefined,
+    cacheDiagnostics: false,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
     kinds: options.input ?? ['image'],
     canCompact: false,
@@ -159,7 +166,7 @@ function createAdapter(
     isOwn,
     address,
     ...rest
-  }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'> & {
+  }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'cacheDiagnostics' | 'client'> & {
     readonly kinds: readonly InputKind[]
     /** Whether the provider compacts conversations on demand. Only OpenAI itself does. */
     readonly canCompact: boolean

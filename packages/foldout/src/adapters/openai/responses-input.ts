@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai'
-import type { AnyTool } from '../../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../../tools/tool.ts'
 import type {
   ChatRequest,
   AssistantMessage,
@@ -13,6 +13,7 @@ import { getAddedTools, toAcceptedId, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 import { toAddress, toDataUrl } from '../user-parts.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
+import { groupTools, nameSpaces, toGroup } from './namespaces.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
@@ -26,6 +27,8 @@ export interface InputOptions {
   readonly isStrict: boolean
   /** Whether tools that were added during a conversation are sent at that point in the conversation. */
   readonly isNative: boolean
+  /** Whether added tools are sent as parts of their servers and sections. */
+  readonly hasNamespaces: boolean
   /** Whether reasoning is sent back unchanged. */
   readonly hasReasoning: boolean
   /** The `native` content of replies whose reasoning the server rejected. */
@@ -41,10 +44,11 @@ export function toMarkedSystem(text: string): Item {
 /** Converts the conversation to the form that the Responses API accepts. */
 export function toResponseInput(
   request: ChatRequest,
-  { isNative, isStrict, hasReasoning, refused }: InputOptions,
+  { isNative, isStrict, hasNamespaces, hasReasoning, refused }: InputOptions,
 ): Item[] {
   const additions = getAddedTools(request)
-  return request.messages.flatMap((message, index): readonly Item[] => {
+  const findGroup = (tool: AnyTool): ToolGroup | undefined => (hasNamespaces ? toGroup(tool, request) : undefined)
+  const items = request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: toUserContent(message) }]
@@ -55,11 +59,12 @@ export function toResponseInput(
       default: {
         const added = additions.get(index) ?? []
         if (!isNative || added.length === 0) return []
-        const tools = added.map((tool) => toResponseTool(tool, isStrict))
+        const tools = groupTools(added, { findGroup, toTool: (tool) => toResponseTool(tool, isStrict) })
         return [{ type: 'additional_tools', role: 'developer', tools }]
       }
     }
   })
+  return nameSpaces(items, new Map([...additions.values()].flat().map((tool) => [tool.name, findGroup(tool)?.name])))
 }
 
 function toUserContent({ text, parts }: UserMessage): string | OpenAI.Responses.ResponseInputContent[] {
@@ -89,14 +94,31 @@ function isRefused({ native }: AssistantMessage, refused: InputOptions['refused'
   return typeof content === 'object' && content !== null && refused.has(content)
 }
 
+/** A reply as it is stored: its items, with the id of the response if that is needed. */
+export type StoredReply = readonly OutputItem[] | { readonly items: readonly OutputItem[]; readonly response: string }
+
+function readStored({ native }: AssistantMessage): StoredReply {
+  return native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as StoredReply) : []
+}
+
+function readItems(message: AssistantMessage): readonly OutputItem[] {
+  const stored = readStored(message)
+  return 'items' in stored ? stored.items : stored
+}
+
 /** Lists the stored content of replies with reasoning. */
 export function listReasoning({ messages }: ChatRequest): readonly object[] {
-  return messages.flatMap((message) => {
-    if (message.role !== 'assistant' || message.native?.adapter !== NATIVE_ADAPTER) return []
-    const items = message.native.content as unknown as readonly OutputItem[]
-    if (items.some(({ type }) => type === 'reasoning')) return [items]
-    return []
-  })
+  return messages
+    .filter((message) => message.role === 'assistant')
+    .filter((message) => readItems(message).some(({ type }) => type === 'reasoning'))
+    .map(readStored)
+}
+
+/** Finds the provider's id of the last reply. */
+export function findLastResponse({ messages }: ChatRequest): string | undefined {
+  const last = messages.findLast((message) => message.role === 'assistant')
+  const stored = last && readStored(last)
+  return stored && 'response' in stored ? stored.response : undefined
 }
 
 /** The API rejects longer ids. Its own are short. */
@@ -107,8 +129,9 @@ function toCallId(id: string): string {
 
 const MAX_ID_CHARACTERS = 64
 
-function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
-  const items = native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as readonly OutputItem[]) : []
+function toAssistantItems(message: AssistantMessage, hasReasoning: boolean): readonly Item[] {
+  const { text, toolCalls } = message
+  const items = readItems(message)
   // What stands for a conversation that was compacted is sent back as it is.
   if (items.some(({ type }) => type === 'compaction')) return items as Item[]
   if (hasReasoning && items.some(({ type }) => type === 'reasoning')) return items as Item[]

@@ -15,21 +15,24 @@ import { AdapterError } from '../adapter-error.ts'
 import { cutStream } from '../failure.ts'
 import { getHost } from '../quirks.ts'
 import { withRetries } from '../retry.ts'
-import { endReply, measureText, readStream } from '../stream.ts'
+import { endReply, measureText, readStream, reportCacheMiss } from '../stream.ts'
 import { createCallIds, getAddedTools, readCallName, readToolCall } from '../tool-calls.ts'
 import { NO_USAGE, countLostReply, type Usage } from '../usage/usage.ts'
 import { isOpenAI, type Endpoint } from './endpoint.ts'
 import type { Feature, Using } from './features.ts'
 import {
   NATIVE_ADAPTER,
+  findLastResponse,
   getMessageText,
   listReasoning,
   toMarkedSystem,
   toResponseInput,
   toResponseTool,
+  type StoredReply,
 } from './responses-input.ts'
+import { toGroup } from './namespaces.ts'
 import { toNamedSchema } from './strict-schema.ts'
-import { findSearchTool, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
+import { findSearchTool, isSearching, toSearchCall, toToolSearch, useToolSearch } from './tool-search.ts'
 import { readResponseUsage } from './usage.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
@@ -59,18 +62,22 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
       if (!isReasoningSent) for (const content of listReasoning(request)) endpoint.refusedReasoning.add(content)
       const events = readStream(stream, { adapter, signal, measure: measureEvent })
       const searchTool = findSearchTool(endpoint.model, request.tools)?.name
-      return readReply(events, { adapter, conversation: request.messages, searchTool, emit })
+      const keepsId = wanted.includes('cache-diagnostics')
+      return readReply(events, { adapter, conversation: request.messages, searchTool, keepsId, emit })
     },
     { adapter, retries, signal: request.signal, emit: request.emit },
   )
 }
 
 function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
-  const hasAdditions = getAddedTools(request).size > 0
+  const added = [...getAddedTools(request).values()].flat()
+  const hasAdditions = added.length > 0
   const wanted: Feature[] = []
   const isNative = endpoint.toolAdditions === 'native' || (endpoint.toolAdditions === 'auto' && isOpenAI(client))
   if (isNative && findSearchTool(endpoint.model, request.tools)) wanted.push('tool-search')
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
+  const isGrouped = isSearching(endpoint.model) && added.some((tool) => toGroup(tool, request) !== undefined)
+  if (isNative && isGrouped) wanted.push('namespaces')
   // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (isOpenAI(client)) wanted.push('strict')
@@ -80,6 +87,8 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   const isMarked = request.system !== '' && isOpenAI(client) && MARKED_MODELS.test(endpoint.model)
   if (isMarked) wanted.push('cache-mark')
   if (isMarked || endpoint.cacheKey !== undefined) wanted.push('cache-key')
+  const isExplained = endpoint.cacheDiagnostics && isOpenAI(client) && MARKED_MODELS.test(endpoint.model)
+  if (isExplained) wanted.push('cache-diagnostics')
   return wanted
 }
 
@@ -115,6 +124,7 @@ function toResponseBody(
   const items = toResponseInput(request, {
     isNative,
     isStrict,
+    hasNamespaces: using.has('namespaces'),
     hasReasoning: using.has('reasoning') && using.has('sent-reasoning'),
     refused: endpoint.refusedReasoning,
   })
@@ -136,6 +146,7 @@ function toResponseBody(
     ...(using.has('reasoning') && { include: ['reasoning.encrypted_content'] }),
     ...(using.has('cache-key') && { prompt_cache_key: getCacheKey(endpoint, request) }),
     ...parameters,
+    ...(using.has('cache-diagnostics') && getComparison(request, parameters)),
     model: endpoint.model,
     stream: true,
     ...(Object.keys(texts).length > 0 && { text: texts }),
@@ -147,6 +158,13 @@ function toResponseBody(
       ...(search ? useToolSearch(items, search.name) : items),
     ],
   }
+}
+
+/** Asks the provider to compare a request with the one before. */
+function getComparison(request: ChatRequest, { prompt_cache_options: own }: Endpoint['parameters']): object {
+  const response = findLastResponse(request)
+  if (response === undefined) return {}
+  return { prompt_cache_options: { comparison_response_id: response, ...(isObject(own) && own) } }
 }
 
 /**
@@ -191,6 +209,8 @@ interface ReadOptions {
   readonly conversation: readonly Message[]
   /** The name of the tool that answers the provider's own search. */
   readonly searchTool: string | undefined
+  /** Whether later requests name this reply. */
+  readonly keepsId: boolean
   emit(this: void, event: ModelEvent): void
 }
 
@@ -256,7 +276,9 @@ async function readToEnd(events: AsyncIterable<StreamEvent>, options: ReadOption
   }
   if (response === undefined) throw cutStream(adapter, 'The connection closed before the reply was finished.')
   const output = items.size > 0 ? sortItems(items) : (response.output ?? []).map((item) => read(item))
-  const message = toMessage(output, readCut(response, { adapter, emit }))
+  const id = options.keepsId ? readId(response) : undefined
+  const message = toMessage(output, { cut: readCut(response, { adapter, emit }), id })
+  reportMiss(response, emit)
   if (!hasText) show(message.text)
   return { message, usage: readResponseUsage(response.usage) }
 }
@@ -281,13 +303,30 @@ function withId(item: Item, known: string | undefined, toId: (id: unknown) => st
   return item
 }
 
-function toMessage(output: readonly Item[], cut: AssistantMessage['cut']): AssistantMessage {
+/** Not all versions of the client know these fields. */
+function reportMiss(response: object, emit: ReadOptions['emit']): void {
+  const { prompt_cache_diagnostics: found } = response as { readonly prompt_cache_diagnostics?: unknown }
+  if (!isObject(found) || found['type'] === 'cache_hit') return
+  const { type, reason = type, cache_missed_tokens: tokens } = found
+  reportCacheMiss({ reason, tokens }, emit)
+}
+
+function readId({ id }: { readonly id?: unknown }): string | undefined {
+  return typeof id === 'string' && /^[\w-]{1,200}$/.test(id) ? id : undefined
+}
+
+interface ReplyEnd {
+  readonly cut: AssistantMessage['cut']
+  readonly id: string | undefined
+}
+
+function toMessage(output: readonly Item[], { cut, id }: ReplyEnd): AssistantMessage {
   const toolCalls = output
     .filter((item) => item.type === 'function_call')
     .map(({ call_id: id, name, arguments: text, status }) =>
       readToolCall({ id, name, text: text ?? '', isCut: cut !== undefined || status === 'incomplete' }),
     )
-  const native = toNative(output.map(withAcceptedName))
+  const native = toNative(output.map(withAcceptedName), id)
   return { role: 'assistant', text: getText(output), toolCalls, ...(cut && { cut }), ...(native && { native }) }
 }
 
@@ -309,15 +348,16 @@ function getText(output: readonly Item[]): string {
  * items that followed it, or the phase of a message. The provider stores nothing, so reasoning can only be sent back if
  * the item contains it and something followed it.
  */
-function toNative(output: readonly Item[]): AssistantMessage['native'] {
+function toNative(output: readonly Item[], response: string | undefined): AssistantMessage['native'] {
   const end = output.findLastIndex((item) => item.type !== 'reasoning') + 1
   const isWhole = output.every((item) => item.type !== 'reasoning' || Boolean(item.encrypted_content))
   const kept = output.slice(0, end).filter((item) => isWhole || item.type !== 'reasoning')
   const isPlain = kept.every(
     (item) => item.type !== 'reasoning' && item.type !== 'compaction' && !('phase' in item && item.phase),
   )
-  if (isPlain) return undefined
-  return { adapter: NATIVE_ADAPTER, content: kept as unknown as Json }
+  if (isPlain && response === undefined) return undefined
+  const stored: StoredReply = response === undefined ? kept : { items: kept, response }
+  return { adapter: NATIVE_ADAPTER, content: stored as unknown as Json }
 }
 
 function measureEvent(event: StreamEvent): number {

@@ -12,9 +12,13 @@ type SearchOutput = OpenAI.Responses.ResponseToolSearchOutputItemParam
 /** From GPT-5.4 on, models know the provider's search for tools, which the caller may answer. */
 const SEARCHING_MODELS = /^gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)/
 
+export function isSearching(model: string): boolean {
+  return SEARCHING_MODELS.test(model)
+}
+
 /** Finds the tool that can be sent as the provider's own search. */
 export function findSearchTool(model: string, tools: readonly AnyTool[]): AnyTool | undefined {
-  return SEARCHING_MODELS.test(model) ? tools.find(({ findsTools }) => findsTools === true) : undefined
+  return isSearching(model) ? tools.find(({ findsTools }) => findsTools === true) : undefined
 }
 
 export function toToolSearch({ description, inputSchema }: AnyTool): ToolSearch {
@@ -85,5 +89,12 @@ function addTools(sent: InputItem[], item: OpenAI.Responses.ResponseInputItem.Ad
   const at = sent.findLastIndex(({ type }) => type === 'tool_search_output')
   const output = sent[at]
   if (at < reply || output?.type !== 'tool_search_output') sent.push(item)
-  else sent[at] = { ...output, tools: [...output.tools, ...item.tools] }
+  else sent[at] = { ...output, tools: [...output.tools, ...item.tools.map(toFoundTool)] }
+}
+
+/** Tools that a search has found are marked as those that were not in the list. */
+function toFoundTool(tool: OpenAI.Responses.Tool): OpenAI.Responses.Tool {
+  if (tool.type === 'function') return { ...tool, defer_loading: true }
+  if (tool.type !== 'namespace') return tool
+  return { ...tool, tools: tool.tools.map((each) => ({ ...each, defer_loading: true })) }
 }

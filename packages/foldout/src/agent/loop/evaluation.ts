@@ -109,6 +109,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
     addedTools,
     messages,
     mayAddTools: mayAddTools(parts),
+    findToolGroup: (name) => rendered.view.findToolGroup(name),
     output: rendered.output,
     signal: signal.signal,
     async beforeRequest() {

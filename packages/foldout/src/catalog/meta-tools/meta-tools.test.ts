@@ -174,6 +174,13 @@ describe('R45 search_tools', () => {
     ])
   })
 
+  it('R45 names a step as it was written, with addresses and file names', async () => {
+    const garden = createCatalog([tool('water_garden', { description: 'Waters the garden.' })])
+    const query = 'Water the garden in the evening. Send a letter to bob@example.com about notes.txt'
+    const [line] = getText(await search({ query }, garden)).split('\n')
+    expect(line).toContain('"Send a letter to bob@example.com about notes.txt"')
+  })
+
   it('R45 shows at most six choices of an argument', async () => {
     const choices = (count: number) => ({
       inputSchema: {

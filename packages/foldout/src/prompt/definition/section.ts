@@ -5,7 +5,7 @@ import { parseTemplate, type CheckedTemplate, type InferredParams, type Template
 import { KEY_PATTERN } from '../../core/text.ts'
 import type { Session, SessionReader } from '../../session/session.ts'
 import { isVisibility, type Visibility } from '../../session/visibility.ts'
-import type { AnyTool } from '../../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../../tools/tool.ts'
 import { MAX_LIST_CHARACTERS } from './limits.ts'
 
 /**
@@ -44,6 +44,8 @@ export type Selector<Params, Value> = Value | ((params: Params, context: Selecto
  */
 export interface ToolsOnDemand {
   find(name: string): AnyTool | undefined
+  /** Finds what a tool belongs to, such as its server. Default: the section. */
+  findGroup?(name: string): ToolGroup | undefined
 }
 
 /**

@@ -4,7 +4,7 @@ import type { SessionReader } from '../../session/session.ts'
 import { getSessionIdentity } from '../../session/live-session.ts'
 import { getVisibilityMap, visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import type { ToolResult } from '../../tools/result.ts'
-import type { AnyTool } from '../../tools/tool.ts'
+import type { AnyTool, ToolGroup } from '../../tools/tool.ts'
 import type { FoldPrice } from '../../core/price/fold.ts'
 import { Asked } from './asked.ts'
 import { decideAutoFolds, type AutoTrace } from './auto-fold.ts'
@@ -16,6 +16,7 @@ import type { RenderedNode } from './node.ts'
 import { FOLDED } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 import { OfferedTools, type ListedTools } from './offered-tools.ts'
+import { findToolGroup } from './tool-group.ts'
 import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 import { ShownSections } from './shown-sections.ts'
 
@@ -88,6 +89,8 @@ export class SectionsView implements DisclosureView {
   readonly sections: ShownSections
   readonly offered: OfferedTools
   #final: Frame | undefined
+  // Every request asks for all added tools again.
+  readonly #groups = new Map<string, ToolGroup | undefined>()
 
   constructor(parts: ViewParts) {
     const { renderer, session, whole, frame, listed } = parts
@@ -141,6 +144,11 @@ export class SectionsView implements DisclosureView {
 
   findTool(name: string): AnyTool | undefined {
     return this.offered.find(name)
+  }
+
+  findToolGroup(name: string): ToolGroup | undefined {
+    if (!this.#groups.has(name)) this.#groups.set(name, findToolGroup(this, name))
+    return this.#groups.get(name)
   }
 
   toolsIn(path: string): readonly AnyTool[] {

@@ -2,8 +2,9 @@ import { isActionWord } from './actions.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { getWords } from './words.ts'
 
-/** Where one request may end and the next begin. */
-const SEAM = /(?<=[.!?;。！？；])\s*(?=\S)|\n+|,?\s+(?:and then|and also|as well as|and|then|also|plus)\s+|,\s+|，|、/iu
+/** Where one request may end and the next begin. Addresses and file names have dots, too, but no blanks after them. */
+const SEAM =
+  /(?<=[.!?;])\s+(?=\S)|(?<=[。！？；])\s*(?=\S)|\n+|,?\s+(?:and then|and also|as well as|and|then|also|plus)\s+|,\s+|，|、/iu
 /** A part needs this many meaningful words: "red and blue" does not have two parts. */
 const ENOUGH_WORDS = 3
 /** A part may be shorter if one of its first words is an action: "tell me the weather". */
