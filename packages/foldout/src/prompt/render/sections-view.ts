@@ -163,15 +163,25 @@ export class SectionsView implements DisclosureView {
     return tools
   }
 
-  /** The opened tools on demand, in the order of opening, except those whose name is taken. */
+  /** The core tools of overrides, and the opened tools on demand in the order of opening, except those whose name is taken. */
   #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
     const opened = new Map<string, AnyTool>()
-    if (!this.renderer.options.registry.hasToolsOnDemand) return []
+    const { registry, overrides } = this.renderer.options
+    if (!registry.hasToolsOnDemand) return []
+    const offer = (tool: AnyTool): void => {
+      if (!opened.has(tool.name) && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+    }
+    for (const { tool, path } of overrides?.core.values() ?? []) if (this.#isOpen(path)) offer(tool)
     for (const [path, asked] of this.frame.asked.merge()) {
       const tool = asked === 'full' ? this.#findToolAt(path) : undefined
-      if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+      if (tool) offer(tool)
     }
     return [...opened.values()]
+  }
+
+  #isOpen(path: string): boolean {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    return slot !== undefined && this.frame.at(slot.index) === OPEN
   }
 
   /** Finds a tool on demand by path, if its section is open and has it. */
