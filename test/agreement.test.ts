@@ -17,6 +17,7 @@ import {
   priceUsage,
   simulate,
   toSimulationSteps,
+  tune,
   type AdvicePrice,
   type CacheOptions,
   type Recording,
@@ -164,7 +165,7 @@ async function inspectAdvice({ lines }: Recorded, price: AdvicePrice): Promise<A
 describe.each(['cold', 'warm'] as const)('R78 the figures of one recording, from a %s cache,', (start) => {
   const price = toPrice(start)
 
-  it('are the same in the bill of the provider, in the simulation, in advice and in the inspector', async () => {
+  it('are the same in the bill of the provider, in the simulation, in advice, in tuning and in the inspector', async () => {
     const before = await record(start, OPENS)
     expect((await simulateAll(before, price)) / before.usd).toBeCloseTo(1, 2)
 
@@ -179,6 +180,12 @@ describe.each(['cold', 'warm'] as const)('R78 the figures of one recording, from
     expect(toUsd(show?.saved.cost ?? 0) / saved).toBeCloseTo(1, 1)
     expect(show?.message).toContain(`a ${start} start; reads at 0.1, writes at 1.25`)
     expect(show?.message).toContain('($0.0')
+
+    const runs = before.recording.runs.map((run) => ({ prompt: desk, steps: toSimulationSteps(run), input: INPUT }))
+    const { costs } = await tune(runs, price)
+    const [now, open] = ['as it is', 'all open'].map((name) => costs.find((way) => way.name === name)?.cost ?? 0)
+    // Tuning rounds what a run costs.
+    expect(Math.abs((show?.saved.cost ?? 0) / runs.length - (now! - open!))).toBeLessThan(1)
 
     const { items } = await inspectAdvice(before, advicePrice)
     expect(items.map(({ message }) => message)).toEqual(advice.map(({ message }) => message))

@@ -53,7 +53,7 @@ export async function runArm<World = unknown>(
   task: CompareCase,
   options: ArmRunOptions<World> = {},
 ): Promise<ArmRun> {
-  checkArm('The arm', arm, options.adapter)
+  checkArm('The arm', arm, options.adapter !== undefined)
   const cases = checkCases([task])
   const terms = readRunTerms(options, cases)
   const { signal = new AbortController().signal, user } = options

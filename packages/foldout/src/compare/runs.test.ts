@@ -314,6 +314,18 @@ describe('arms', () => {
     expect(reasons('strategy')).not.toContain('same bytes')
   })
 
+  it('R80 may be loops that report nothing: what they have sent is unknown, not the same', async () => {
+    const tell = (texts: readonly string[]): CompareArm => ({
+      prompt: desk,
+      host: async ({ case: { id } }) => ({ text: texts[Number(id) % texts.length] ?? '' }),
+    })
+    const report = await compare({
+      cases: Array.from({ length: 40 }, (_, i) => ({ id: String(i), input: 'Go.', includes: 'Done' })),
+      arms: { base: tell(['Done.', 'Done.', 'Done.', 'No.']), other: tell(['Done.', 'No.', 'No.', 'No.']) },
+    })
+    expect(report.arms['other']?.against).toMatchObject({ verdict: 'worse', reasons: [], better: 0, worse: 20 })
+  })
+
   it('R80 that never open a section although they need one have no verdict', async () => {
     const report = await compare({
       cases: createCases(12),

@@ -77,7 +77,7 @@ export function readRunTerms<World>(
   return { graders: chooseGraders(grade, cases), prices: prices ?? null, maxUserTurns, counter }
 }
 
-function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): string {
+function checkArms<World>({ arms, base, adapter, offline }: CompareOptions<World>): string {
   const names = isObject(arms) ? Object.keys(arms) : []
   const [first] = names
   if (first === undefined)
@@ -88,7 +88,7 @@ function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): strin
       throw createFault(
         `An arm cannot be called '${shorten(name)}'. Use a name of 1 to ${MAX_ID_CHARACTERS} characters.`,
       )
-    checkArm(`The arm '${shorten(name)}'`, arms[name], adapter)
+    checkArm(`The arm '${shorten(name)}'`, arms[name], offline === true || adapter !== undefined)
   }
   if (base !== undefined && !names.includes(base))
     throw createFault(
@@ -97,13 +97,9 @@ function checkArms<World>({ arms, base, adapter }: CompareOptions<World>): strin
   return base ?? first
 }
 
-export function checkArm<World>(
-  who: string,
-  arm: CompareArm<World> | undefined,
-  adapter: ArmRunOptions<World>['adapter'],
-): void {
+export function checkArm<World>(who: string, arm: CompareArm<World> | undefined, hasModel: boolean): void {
   if (!arm?.prompt) throw createFault(`${who} has no prompt. Pass a bound prompt, or a function that makes one.`)
-  if (!arm.adapter && !arm.host && !adapter)
+  if (!arm.adapter && !arm.host && !hasModel)
     throw createFault(`${who} has no model. Pass adapter in the options or in the arm, or a host.`)
 }
 

@@ -6,4 +6,10 @@
 
 export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from '../prompt/overrides/descriptor.ts'
 export { findIgnoredOverrides, sourceOverrides } from '../prompt/override-store/editing.ts'
-export type { IgnoredOverride, PromptOverrides, SectionOverride, ToolOverride } from '../prompt/overrides/overrides.ts'
+export type {
+  AheadOverride,
+  IgnoredOverride,
+  PromptOverrides,
+  SectionOverride,
+  ToolOverride,
+} from '../prompt/overrides/overrides.ts'

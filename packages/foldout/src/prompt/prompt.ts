@@ -367,13 +367,17 @@ function getAppliedOverrides(definition: Definition, overrides: PromptOverrides)
 }
 
 /** Returns the overrides of a section and what is in it, by their paths in a prompt that begins with it. */
-function moveOverrides({ sections, tools }: AppliedOverrides, path: string): AppliedOverrides {
+function moveOverrides({ sections, tools, core }: AppliedOverrides, path: string): AppliedOverrides {
   const start = path.lastIndexOf('.') + 1
-  const inside = [...sections].filter(([each]) => `${each}.`.startsWith(`${path}.`))
-  const moved = inside.map(([each, texts]) => {
-    // It is folded for others, and open for the agent that answers.
-    const own = each === path ? { ...texts, visibility: undefined } : texts
-    return [each.slice(start), own] as const
-  })
-  return { sections: new Map(moved), tools, ignored: [] }
+  const isInside = (each: string): boolean => `${each}.`.startsWith(`${path}.`)
+  const listed = [...core].filter(([, tool]) => isInside(tool.path))
+  const moved = [...sections]
+    .filter(([each]) => isInside(each))
+    .map(([each, texts]) => {
+      // It is folded for others, and open for the agent that answers.
+      const own = each === path ? { ...texts, visibility: undefined } : texts
+      return [each.slice(start), own] as const
+    })
+  const ownCore = listed.map(([name, tool]) => [name, { ...tool, path: tool.path.slice(start) }] as const)
+  return { sections: new Map(moved), tools, core: new Map(ownCore), ignored: [] }
 }

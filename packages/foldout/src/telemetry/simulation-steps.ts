@@ -30,7 +30,12 @@ export function toSimulationSteps(run: RecordedRun): readonly SimulationStep[] {
     })
     const own = made.filter(({ ok, isDisclosure, name }) => ok !== null && !isDisclosure && name !== READ_RESULT)
     for (const { callId } of own) numbers.set(callId, numbers.size + 1)
-    const calls = own.map(({ name, argumentsTokens, resultTokens }) => ({ name, argumentsTokens, resultTokens }))
+    const calls = own.map(({ name, argumentsTokens, resultTokens, target }) => ({
+      name,
+      argumentsTokens,
+      resultTokens,
+      ...(target !== undefined && { target }),
+    }))
     const isAnswer = at === run.requests.length - 1 && made.length === 0 && request.usage !== null
     return [
       ...(needs.length > 0 ? [{ needs }] : []),

@@ -67,6 +67,7 @@ describe('R80 foldout compare', () => {
 
   it('plans, saves, and runs nothing twice', async () => {
     const save = join(folder, 'compare.jsonl')
+    const module = write('clerk.ts', `export { clerk } from ${JSON.stringify(DESK)}\n`)
     const options = ['--prompt', DESK, '--repeat', '2', '--save', save, '--json']
     const planned = await run('plan', cases, ...options)
     expect(planned.code).toBe(0)
@@ -89,7 +90,10 @@ describe('R80 foldout compare', () => {
     // Only a header is new.
     expect(readFileSync(save, 'utf8').split('\n').length).toBe(lines + 1)
     expect((JSON.parse((await run('plan', cases, ...options)).stdout) as ComparePlan).runs).toBe(0)
-    expect((JSON.parse((await run(cases, ...options, '--offline')).stdout) as CompareReport).verdict).toBe('worse')
+    // What is saved can be reported where there is no model.
+    const offline = ['--prompt', `${module}#clerk`, ...options.slice(2), '--offline']
+    expect((JSON.parse((await run(cases, ...offline)).stdout) as CompareReport).verdict).toBe('worse')
+    expect((await run(cases, ...offline.slice(0, -1))).stderr).toMatch(/There is no model/)
   })
 
   it.each([

@@ -103,7 +103,8 @@ async function prepare(
     const arms = choosePromptArms(options.arms ?? ['full', 'folded'], loaded)
     const { user, world, session } = loaded.exports
     const own = { user, world, session } as Pick<CompareOptions, 'session' | 'user' | 'world'>
-    const adapter = needsAdapter(arms) ? await findAdapter(options.adapter, loaded.exports) : undefined
+    const isOffline = options.offline === true
+    const adapter = needsAdapter(arms) && !isOffline ? await findAdapter(options.adapter, loaded.exports) : undefined
     return await use(await loaded.loadCompare(), { ...shared, ...dropUndefined({ ...own, adapter }), arms })
   } catch (error) {
     if (isComparisonFault(error)) throw new UsageError(error.message, { cause: error })

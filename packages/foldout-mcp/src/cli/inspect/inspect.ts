@@ -19,20 +19,19 @@ import { createRunSource } from '../../inspector/runs/source.ts'
 import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
 import { openBrowser } from '../../system/open-browser.ts'
 import { EXIT } from '../support/exit-codes.ts'
-import { readAdvicePrice, readPrices, toRates } from '../support/prices.ts'
+import { readAdvicePrice, readPrices, toRates, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, toInspectedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, getGatewayOptions, type ServerOptions } from '../support/session.ts'
 import { hasConfigFile, openConfig } from '../support/trust.ts'
 
-export interface InspectOptions extends ValueOptions, ServerOptions {
+export interface InspectOptions
+  extends ValueOptions, ServerOptions, Pick<PriceOptions, 'model' | 'prices' | 'perHour'> {
   readonly port?: number
   /** The module of the prompt whose runs are shown. */
   readonly prompt?: string
   /** Whether a browser is opened. Default true, on a terminal. */
   readonly open?: boolean
-  /** Dollars for a million tokens, as JSON or as the file that has it. */
-  readonly prices?: string
   /** Serves the recording to an agent over standard input and output instead of showing the page. */
   readonly mcp?: boolean
 }
@@ -51,6 +50,7 @@ export async function inspect(
 ): Promise<number> {
   const opened: Opened[] = []
   try {
+    const { model, perHour } = options
     const prices = options.prices === undefined ? undefined : await readPrices(options.prices)
     const store = createRunStore(prices && toRates(prices))
     const redactor = createRedactor(createSecrets(findSecretValues(surroundings.env)))
@@ -70,7 +70,7 @@ export async function inspect(
     const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
     const servers = hasServers ? await openServers(options, surroundings) : undefined
     if (servers) opened.push(servers)
-    const price = await readAdvicePrice(dropUndefined({ prices: options.prices }))
+    const price = await readAdvicePrice(dropUndefined({ model, prices: options.prices, perHour }))
     const others = [
       ...(prompt ? [createPromptSource(toInspectedPrompt(prompt))] : []),
       ...opened.flatMap((each) => each.sources),

@@ -1,5 +1,5 @@
 import { checkCore, learnCore, type CheckedCore, type LearnedCore } from 'foldout/catalog'
-import { advise, type Advice } from 'foldout/telemetry'
+import type { Advice } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from 'foldout-shared/values'
 import { formatCount, formatNumber } from 'foldout-shared/numbers'
@@ -9,7 +9,7 @@ import type { Surroundings } from '../support/surroundings.ts'
 import { formatTable, toLine } from '../support/text.ts'
 import { loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { readAdvicePrice, type PriceOptions } from '../support/prices.ts'
-import { readRuns } from './runs.ts'
+import { readPromptRuns } from './runs.ts'
 
 export interface AdviseOptions extends ValueOptions, PriceOptions {
   /** The module with the prompt whose runs were recorded. */
@@ -27,18 +27,18 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
     stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
     return EXIT.done
   }
-  const recordings = await readRuns(file)
-  if (recordings.length === 0) throw new UsageError(`${file} is empty: nothing has been recorded in it yet.`)
   if (options.prompt === undefined)
     throw new UsageError(
       'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',
     )
-  const { bound } = await loadPrompt(options.prompt, options)
-  const advice = advise(recordings, {
-    prompt: bound,
-    ...dropUndefined({ minRuns: options.minRuns, price: await readAdvicePrice(options) }),
+  const loaded = await loadPrompt(options.prompt, options)
+  const recorded = (await readPromptRuns(file, loaded)).map(({ run }) => run)
+  const advice = loaded.telemetry.advise([{ version: 1, runs: recorded }], {
+    prompt: loaded.bound,
+    price: await readAdvicePrice(options),
+    ...dropUndefined({ minRuns: options.minRuns }),
   })
-  const runs = recordings.reduce((sum, recording) => sum + recording.runs.length, 0)
+  const runs = recorded.length
   stdout.write(options.json ? `${JSON.stringify({ runs, advice }, null, 2)}\n` : formatAdvice(advice, runs))
   return EXIT.done
 }

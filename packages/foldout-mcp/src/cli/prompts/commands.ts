@@ -30,13 +30,17 @@ const PRICES = [
   'dollars for a million tokens, or a file with them: {"input": 3, "output": 15, "read": 0.3, "write": 3.75}',
 ] as const
 
+const PER_HOUR = ' (default: 40)'
+
 /** Adds the options that say what tokens cost. */
-function addPriceOptions(command: Command, { cache = 'anthropic', perHour = '' } = {}): Command {
+function addPriceOptions(command: Command, perHour = ''): Command {
   const caches = ['none', 'anthropic', 'openai']
+  const cache = new Option('--cache <provider>', 'the provider whose prompt cache counts (default: anthropic)')
+  return addModelOptions(command.addOption(cache.choices(caches)), perHour)
+}
+
+function addModelOptions(command: Command, perHour: string): Command {
   return command
-    .addOption(
-      new Option('--cache <provider>', `the provider whose prompt cache counts (default: ${cache})`).choices(caches),
-    )
     .option('--model <name>', 'the model whose prompt cache counts, such as claude-sonnet-5-5')
     .option(...PRICES)
     .option('--per-hour <number>', `how many conversations an hour begin with this prompt${perHour}`, readCount)
@@ -66,7 +70,7 @@ const addRender: AddCommands = (program, surroundings, finish) => {
 }
 
 const addAdvise: AddCommands = (program, surroundings, finish) => {
-  addPriceOptions(program.command('advise'), { cache: 'none' })
+  addPriceOptions(program.command('advise'), PER_HOUR)
     .description('suggest what to fold, based on recorded use')
     .argument('<recording>', 'runs of a prompt (createFileRecorder) or gateway traffic (foldout serve --record)')
     .option('--prompt <module>', `for runs of a prompt: ${MODULE}`)
@@ -84,7 +88,7 @@ const addAdvise: AddCommands = (program, surroundings, finish) => {
 }
 
 const addTune: AddCommands = (program, surroundings, finish) => {
-  addPriceOptions(program.command('tune'), { perHour: ' (default: 40)' })
+  addPriceOptions(program.command('tune'), PER_HOUR)
     .description('write the cheapest folding for recorded runs as overrides')
     .argument('<recording>', 'runs of a prompt (createFileRecorder)')
     .option('--prompt <module>', MODULE)
@@ -147,14 +151,13 @@ const addSimulate: AddCommands = (program, surroundings, finish) => {
 }
 
 const addInspect: AddCommands = (program, surroundings, finish) => {
-  addServerOptions(program.command('inspect'))
+  addModelOptions(addServerOptions(program.command('inspect')), PER_HOUR)
     .description('explore prompts, runs and tools in the browser')
     .argument(
       '[target]',
       'a recording of runs, a saved comparison, or a module that exports a prompt (default: the servers of the configuration)',
     )
     .option('--prompt <module>', `for a recording: ${MODULE}`)
-    .option(...PRICES)
     .option('--port <port>', 'the port on 127.0.0.1 (default: any free port)', readPort)
     .option('--no-open', 'print the URL without opening a browser')
     .option('--mcp', 'serve a recording to an agent over stdio, as MCP resources')

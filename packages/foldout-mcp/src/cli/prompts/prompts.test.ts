@@ -7,7 +7,7 @@ import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
 import { clerk, greeter, support } from './desk.fixtures.ts'
-import { desks } from './desks.fixtures.ts'
+import { desks, office } from './desks.fixtures.ts'
 import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
@@ -146,7 +146,7 @@ describe('R58 foldout advise', () => {
     [[DESK], /^Line 1 of '.*' cannot be read. It is not valid JSON: /],
     [[import.meta.dirname], /is a folder, not a file\./],
   ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await run('advise', ...args)
+    const { code, stderr } = await run('advise', ...args, '--prompt', DESK)
     expect(code).toBe(2)
     expect(stderr).toMatch(message)
   })
@@ -189,7 +189,7 @@ describe('R79 foldout tune', () => {
       await recorder.saved()
     }
     const root = join(folder, 'ahead')
-    const args = ['tune', file, '--prompt', join(import.meta.dirname, 'desks.fixtures.ts'), '--root', root]
+    const args = ['tune', file, '--prompt', `${join(import.meta.dirname, 'desks.fixtures.ts')}#desks`, '--root', root]
     const price = ['--model', 'claude-sonnet-5-5', '--per-hour', '400']
     const { stdout } = await run(...args, ...price, '--json')
     expect(JSON.parse(stdout)).toMatchObject({
@@ -197,11 +197,35 @@ describe('R79 foldout tune', () => {
       name: 'as it is and ahead',
       ahead: true,
       changes: {},
-      written: null,
+      written: expect.stringMatching(/desks[\\/]tuned\.json$/),
     })
-    expect((await run(...args, ...price)).stdout).toContain('Pass open: bySearch() to runAgent.')
+    expect((await run(...args, ...price)).stdout).toContain('the section that fits the input best: open ahead')
+    const found = await createOverrideStore({ root }).resolve(desks.prompt, { tag: 'tuned' })
+    const adapter = scriptedAdapter([says('Found.')])
+    await runAgent(desks, { adapter, input: 'My parcel is lost.', overrides: found!.overrides, perHour: 0 })
+    expect(adapter.requests[0]?.tools).toContain('handle_parcels')
     const torn = write('torn.jsonl', '{"version":1,"run":"a","at":1,"event":{"type":"run/started"}}\n{"event":[[[\n')
     expect((await run('tune', torn, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
+  })
+
+  it('lists core tools of a catalog, which one file has and undoes', async () => {
+    const file = join(folder, 'catalog.jsonl')
+    const search = calls('search_tools', { query: 'send mail' })
+    const mail = calls('use_tool', { name: 'send_mail', arguments: { order: '17' } })
+    for (let i = 0; i < 12; i++) {
+      const recorder = recordRun({ to: file })
+      const adapter = scriptedAdapter([search, mail, mail, says('Done.')])
+      await runAgent(office, { adapter, input: 'Mail them.', onEvent: recorder.onEvent })
+      await recorder.saved()
+    }
+    const root = join(folder, 'core')
+    const module = `${join(import.meta.dirname, 'desks.fixtures.ts')}#office`
+    const { stdout } = await run('tune', file, '--prompt', module, '--root', root)
+    expect(stdout).toContain('  send_mail: listed from the start\n')
+    const found = await createOverrideStore({ root }).resolve(office.prompt, { tag: 'tuned' })
+    expect(found?.ignored).toEqual([])
+    const listed = office.render({ overrides: found!.overrides }).tools.map(({ name }) => name)
+    expect(listed).toEqual(['search_tools', 'use_tool', 'send_mail'])
   })
 
   it('says which tools of gateway traffic to list, and what that saves other clients', async () => {
@@ -357,8 +381,10 @@ describe('R58 foldout simulate', () => {
     expect(tuned.stdout).toMatch(/way +tokens a run +dollars\n {2}as it is +[\d,]+ +\$0\.0/)
     expect(tuned.stdout).toMatch(/saves [\d,]+ tokens a run, \$0\.0\d+ \(/)
     const advice = await run('advise', runs, '--prompt', DESK, '--prices', '{"input": 3, "output": 15}')
-    expect(advice.stdout).toMatch(/a warm start; reads at 1, writes at 1\), it saves [\d,]+ tokens.* \(\$0\.\d+\)\./)
-    expect((await run('advise', runs, '--prompt', DESK)).stdout).toContain('counted without a prompt cache.')
+    expect(advice.stdout).toMatch(
+      /40 conversations an hour; reads at 1, writes at 1\), it saves [\d,]+ tokens.* \(\$0\.\d+\)\./,
+    )
+    expect((await run('advise', runs, '--prompt', DESK)).stdout).toContain('40 conversations an hour')
   })
 
   it.each([
@@ -390,10 +416,10 @@ describe('R58 foldout simulate', () => {
 
   it('says that a recording is empty', async () => {
     const file = write('empty.jsonl', '')
-    expect(await run('advise', file)).toEqual({
+    expect(await run('advise', file, '--prompt', DESK)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${file} is empty: nothing has been recorded in it yet.\n`,
+      stderr: `${file} has no run of the prompt desk/support.\n`,
     })
   })
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Visibility } from 'foldout'
-import type { CacheOptions, Tuned } from 'foldout/telemetry'
+import type { AdvicePrice, Tuned } from 'foldout/telemetry'
 import { toSimulationSteps } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { isTraffic } from '../../gateway/traffic/recording.ts'
@@ -10,7 +10,7 @@ import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
 import { createProgress } from '../support/progress.ts'
 import { formatSentences, formatTable, toLine } from '../support/text.ts'
-import { readPrice, toUsd, type Price, type PriceOptions } from '../support/prices.ts'
+import { readAdvicePrice, toUsd, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { adviseFrom } from './advise.ts'
 import { readPromptRuns } from './runs.ts'
@@ -24,7 +24,6 @@ export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly json?: boolean
 }
 
-const DEFAULT_PER_HOUR = 40
 const DEFAULT_ROOT = 'prompts'
 const DEFAULT_TAG = 'tuned'
 
@@ -44,19 +43,14 @@ export async function tuneFrom(file: string, options: TuneOptions, surroundings:
   if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
   const loaded = await loadPrompt(options.prompt, options)
   const runs = await findRuns(file, loaded)
-  const price = await readPrice(options)
-  const terms: CacheOptions = {
-    cache: price.cache,
-    cacheStart: { perHour: options.perHour ?? DEFAULT_PER_HOUR },
-    ...dropUndefined({ outputRate: price.outputRate }),
-  }
+  const price = await readAdvicePrice(options)
   const tuned = await createProgress(surroundings, {}).during(
     () => `Simulating ${runs.length} runs`,
-    () => loaded.telemetry.tune(runs, { ...terms, ...dropUndefined({ minRuns: options.minRuns }) }),
+    () => loaded.telemetry.tune(runs, { ...price, ...dropUndefined({ minRuns: options.minRuns }) }),
   )
   const changes = findChanges(tuned, loaded)
-  const isNews = Object.keys(changes).length > 0 && options.dryRun !== true
-  const written = isNews ? await writeChanges(changes, loaded, options) : null
+  const isNews = Object.keys(tuned.overrides).length > 0 && options.dryRun !== true
+  const written = isNews ? await writeOverrides(tuned, loaded, options) : null
   const costs = tuned.costs.map((way) => ({ ...way, usd: toUsd(way.cost, price) }))
   const outcome: Outcome = { ...tuned, costs, changes, written }
   const { stdout } = surroundings
@@ -77,22 +71,27 @@ function findChanges({ visibility }: Tuned, { bound }: LoadedPrompt): Readonly<R
   )
 }
 
-async function writeChanges(
-  changes: Outcome['changes'],
+/** Writes a way to fold into the store. The file of the default tag is this command's own, and is replaced. */
+async function writeOverrides(
+  { visibility, core, ahead }: Tuned,
   { bound, node }: LoadedPrompt,
   { root = DEFAULT_ROOT, tag = DEFAULT_TAG }: TuneOptions,
 ): Promise<string> {
   const store = node.createOverrideStore({ root })
+  const { prompt } = bound
   try {
-    for (const [path, visibility] of Object.entries(changes))
-      await store.upsert(bound.prompt, { tag, section: { path, visibility } })
+    if (tag === DEFAULT_TAG) await store.delete(prompt, { tag })
+    for (const [path, how] of Object.entries(visibility))
+      await store.upsert(prompt, { tag, section: { path, visibility: how } })
+    for (const name of core) await store.upsert(prompt, { tag, tool: { name, core: true } })
+    if (ahead) await store.upsert(prompt, { tag, ahead: { max: 1 } })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }
-  return join(root, bound.prompt.ns, bound.prompt.key, `${tag}.json`)
+  return join(root, prompt.ns, prompt.key, `${tag}.json`)
 }
 
-function formatOutcome(outcome: Outcome, price: Price, { stdout }: Surroundings): string {
+function formatOutcome(outcome: Outcome, price: AdvicePrice, { stdout }: Surroundings): string {
   const { runs, costs, changes, written, name } = outcome
   const rows = costs.map((way) => [
     way.name === name ? `* ${way.name}` : `  ${way.name}`,
@@ -101,20 +100,23 @@ function formatOutcome(outcome: Outcome, price: Price, { stdout }: Surroundings)
   ])
   const head = ['  way', 'tokens a run', price.usdPerMillion === undefined ? '' : 'dollars']
   const table = formatTable([head, ...rows], stdout.columns)
-  const lines = Object.entries(changes).map(([path, how]) => `  ${toLine(path)}: ${how === 'full' ? 'open' : 'folded'}`)
+  const lines = [
+    ...Object.entries(changes).map(([path, how]) => `${path}: ${how === 'full' ? 'open' : 'folded'}`),
+    ...outcome.core.map((tool) => `${tool}: listed from the start`),
+    ...(outcome.ahead ? ['the section that fits the input best: open ahead'] : []),
+  ].map((line) => `  ${toLine(line)}`)
   const below = [describeSaving(outcome, price), ...describeWritten(written, lines.length > 0), ...outcome.assumptions]
   const title = `${runs} ${runs === 1 ? 'run' : 'runs'}. What each way to fold costs:`
   return `${[title, ...table, ...lines].join('\n')}\n${below.map((each) => formatSentences([each], stdout)).join('')}`
 }
 
-function describeSaving({ name, saved, ahead }: Outcome, price: Price): string {
+function describeSaving({ name, saved }: Outcome, price: AdvicePrice): string {
   if (name === 'as it is')
     return 'Nothing to change: no other way certainly costs less on runs it was not computed from.'
   const { mean, low, high, share } = saved
-  const open = ahead ? ' Pass open: bySearch() to runAgent.' : ''
   const usd = toUsd(mean, price)
   const dollars = usd === undefined ? '' : `, ${formatUsd(usd)}`
-  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run${dollars} (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${open}`
+  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run${dollars} (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).`
 }
 
 function describeWritten(written: string | null, hasChanges: boolean): readonly string[] {

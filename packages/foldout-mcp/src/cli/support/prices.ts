@@ -62,13 +62,12 @@ function toRatio(ratio: number): number {
   return Number(ratio.toPrecision(9))
 }
 
-/** What advice is billed at, if the user named a cache or prices. */
-export async function readAdvicePrice(options: PriceOptions): Promise<AdvicePrice | undefined> {
-  const { cache, model, prices, perHour } = options
-  if (cache === undefined && model === undefined && prices === undefined && perHour === undefined) return undefined
+const DEFAULT_PER_HOUR = 40
+
+/** What recorded runs are billed at: in tuning, in advice and in the inspector alike. */
+export async function readAdvicePrice(options: PriceOptions): Promise<AdvicePrice> {
   const { name: _, ...price } = await readPrice(options)
-  if (perHour === undefined) return { ...price, cacheStart: 'warm' }
-  return { ...price, cacheStart: { perHour } }
+  return { ...price, cacheStart: { perHour: options.perHour ?? DEFAULT_PER_HOUR } }
 }
 
 /** The prices as rates of a usage. */
@@ -77,7 +76,7 @@ export function toRates({ input, output, read, write }: ComparePrices): UsageRat
 }
 
 /** The dollars that tokens at the price of input cost. */
-export function toUsd(tokens: number, { usdPerMillion }: Price): number | undefined {
+export function toUsd(tokens: number, { usdPerMillion }: Pick<Price, 'usdPerMillion'>): number | undefined {
   return usdPerMillion && (tokens * usdPerMillion) / 1_000_000
 }
 

@@ -14,6 +14,8 @@ const usage = object({
 })
 const tokens = object({ total: number, text: number, tools: number })
 const names = list(string)
+/** The tool that a call of another one runs. */
+const target = object({ name: string, arguments: v.unknown() })
 const call = object({ id: string, name: string, arguments: v.unknown(), malformed: v.optional(string) })
 const disclosure = object({
   keys: names,
@@ -51,7 +53,7 @@ const eventSchema = v.variant('type', [
   }),
   object({ type: v.literal('reply/lost'), usage }),
   object({ type: v.literal('cache/diagnosed'), reason: string, tokens: number }),
-  object({ type: v.literal('tool/called'), call, isLeft: v.optional(boolean) }),
+  object({ type: v.literal('tool/called'), call, target: v.optional(target), isLeft: v.optional(boolean) }),
   object({
     type: v.literal('tool/invoked'),
     callId: string,

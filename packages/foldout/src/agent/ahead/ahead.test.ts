@@ -16,6 +16,7 @@ import {
   type AgentOptions,
   type AnyTool,
 } from '../../entries/index.ts'
+import { createHost } from '../../entries/disclosure.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { calls, says, scriptedAdapter, type ScriptStep, type ScriptedOptions } from '../../testing/scripted-adapter.ts'
 
@@ -118,6 +119,19 @@ describe('opening ahead', () => {
       },
       { role: 'tools', names: ['track_parcel'] },
     ])
+  })
+
+  it('R79 opens by search if overrides say so, unless the run has its own rule', async () => {
+    const overrides = { ahead: { max: 1 } }
+    const done = await run(undefined, { overrides })
+    expect(getOpened(done)).toMatchObject([{ rule: 'bySearch', keys: ['shipping'] }])
+    expect(getOpened(await run([], { overrides }))).toMatchObject([{ keys: [] }])
+    expect(getOpened(await run(['refunds'], { overrides }))).toMatchObject([{ keys: ['refunds'] }])
+    expect(getOpened(await run(undefined, { overrides: {} }))).toEqual([])
+    const host = createHost(desk, { overrides })
+    const { events } = await host.at([]).openAhead(['Where is my parcel?'])
+    expect(host.at(events).tools.map(({ name }) => name)).toContain('track_parcel')
+    await expect(run(undefined, { overrides: { ahead: { max: -1 } } })).rejects.toMatchObject({ code: 'run-options' })
   })
 
   it('R84 opens around a nested section, and a tool of it can be called at once', async () => {

@@ -12,6 +12,7 @@ import { toolTokens } from '../../tools/tool.ts'
 import { sectionsOpened, type AgentEvent, type SectionsOpened } from '../events.ts'
 import { DEFAULT_PER_HOUR } from '../limits.ts'
 import type { AgentOptions } from '../options.ts'
+import { getOpenRule } from './open-rule.ts'
 
 /** What opening ahead needs of a run. */
 interface AheadRun {
@@ -41,12 +42,13 @@ export function createRunAhead(): RunAhead {
   return {
     async prepare(run) {
       const { options, input } = run
-      if (isAsked || options.open === undefined || input === undefined) return
+      const rule = getOpenRule(options)
+      if (isAsked || rule === undefined || input === undefined) return
       isAsked = true
-      const choice = await ask(run, options.open, input.text)
+      const choice = await ask(run, rule, input.text)
       run.check()
       const place = findPlace(run, choice)
-      tellChoice(run, options.open, choice, place)
+      tellChoice(run, rule, choice, place)
       if (choice.keys.length === 0) return
       if (place === 'system') applyOpening(run.session, choice.opening)
       else waiting = choice

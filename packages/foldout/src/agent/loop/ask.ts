@@ -130,5 +130,6 @@ function getSharedOptions({ options }: RunCore, isSameModel: boolean): Omit<Agen
     contextWindow,
     ...shared
   } = options
-  return { ...shared, ...(isSameModel && contextWindow !== undefined && { contextWindow }) }
+  // What overrides open ahead is meant for the user's input.
+  return { ...shared, open: [], ...(isSameModel && contextWindow !== undefined && { contextWindow }) }
 }

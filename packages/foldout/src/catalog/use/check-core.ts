@@ -1,4 +1,4 @@
-import { computeInterval, type MeanInterval } from '../../core/price/interval.ts'
+import { computeInterval, pairHalves, type MeanInterval } from '../../core/price/interval.ts'
 import { learnCore, priceCore, type LearnCoreOptions } from './learn-core.ts'
 import type { CatalogRecording, RecordedClient } from './recording.ts'
 
@@ -29,12 +29,10 @@ export interface CheckedCore extends MeanInterval {
  */
 export function checkCore(recording: CatalogRecording, options: LearnCoreOptions = {}): CheckedCore {
   const clients = recording.clients.filter(({ uses }) => uses.length > 0)
-  const halves = [0, 1].map((half) => clients.filter((_, at) => at % 2 === half))
-  const saved = halves.flatMap((learned, half) => {
+  const saved = pairHalves(clients).flatMap(([learned, checked]) => {
     // Whether there is enough evidence is decided for all clients.
     const { core } = learnCore(withClients(recording, learned), { ...options, minClients: 0, minUses: 0 })
-    const others = halves[1 - half] ?? []
-    return others.map((client) => priceCore(withClients(recording, [client]), core, options))
+    return checked.map((client) => priceCore(withClients(recording, [client]), core, options))
   })
   const interval = computeInterval(saved)
   return { ...interval, clients: clients.length, isCertain: clients.length > 1 && interval.low > 0 }

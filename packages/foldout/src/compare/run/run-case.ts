@@ -85,7 +85,8 @@ export async function runCase<World>(
       userUsage: conversation?.userUsage ?? null,
       ...(conversation?.observer.getFacts() ?? NO_FACTS),
       model,
-      begins: getDigest([model, options, meter.first ?? null]),
+      // What a loop has sent that reports nothing is unknown.
+      begins: meter.first === undefined ? '' : getDigest([model, options, meter.first]),
     },
   }
 }

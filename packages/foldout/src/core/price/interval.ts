@@ -13,3 +13,13 @@ export function computeInterval(values: readonly number[]): MeanInterval {
   const half = 1.96 * Math.sqrt(variance / Math.max(1, count - 1))
   return { mean: Math.round(mean), low: Math.round(mean - half), high: Math.round(mean + half) }
 }
+
+/** Pairs what to learn from with what to check it on: each half of the items with the other one. */
+export function pairHalves<Item>(items: readonly Item[]): readonly (readonly [learned: Item[], checked: Item[]])[] {
+  const even = items.filter((_, at) => at % 2 === 0)
+  const odd = items.filter((_, at) => at % 2 === 1)
+  return [
+    [even, odd],
+    [odd, even],
+  ]
+}

@@ -41,7 +41,8 @@ export function bySearch(options: BySearchOptions = {}): AheadRule {
   checkNumbers({ max, budget }, { code: 'run-options' })
   if (minFit !== 'good' && minFit !== 'weak')
     throw new FoldoutError('run-options', `minFit is '${String(minFit)}'. Pass 'good' or 'weak'.`)
-  const rule = async (input: string, context: AheadContext): Promise<readonly string[]> => {
+  // Events name the rule after the function.
+  const rule = async function bySearch(input: string, context: AheadContext): Promise<readonly string[]> {
     const { view } = context
     const { getSectionIndex } = await import('../../find/section-index.ts')
     const { hits, fit } = await getSectionIndex(view.texts, embed).search(input, {

@@ -1,15 +1,17 @@
 import { dropUndefined } from 'foldout-shared/values'
 import { PromptValidationError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
+import { findToolOnDemand, hashTool } from '../overrides/descriptor.ts'
 import {
   applyOverrides,
+  type AheadOverride,
   type PromptOverrides,
   type SectionOverride,
   type ToolOverride,
 } from '../overrides/overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
-import { sectionCheck, toolCheck } from './file.ts'
+import { aheadCheck, sectionCheck, toolCheck } from './file.ts'
 
 /**
  * New texts for a section.
@@ -43,6 +45,8 @@ export interface ToolEdit {
   readonly description?: string
   /** Descriptions of fields by dotted path: `query`, `filter.name`. */
   readonly fields?: Readonly<Record<string, string>>
+  /** Lists a tool of a catalog from the start. */
+  readonly core?: boolean
 }
 
 /** Turns an edit into an override of the current source, if the prompt accepts it. */
@@ -60,11 +64,20 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
 /** Turns an edit into an override of the current source, if the prompt accepts it. */
 export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
   const names = prompt.descriptor.tools.map((tool) => tool.name)
-  const { hash } = prompt.descriptor.tools.find((tool) => tool.name === name) ?? refuseUnknown('tool', name, names)
+  const hash =
+    prompt.descriptor.tools.find((tool) => tool.name === name)?.hash ??
+    hashToolOnDemand(prompt, name) ??
+    refuseUnknown('tool', name, names)
   const override: ToolOverride = { ...dropUndefined(edit), hash }
-  refuse(toolCheck(override, 'tool') ?? describeNothing(override, 'a description or fields'))
+  refuse(toolCheck(override, 'tool') ?? describeNothing(override, 'a description, fields or core'))
   refuseIgnored(prompt, { tools: { [name]: override } })
   return override
+}
+
+/** Checks how sections are opened ahead. */
+export function aheadOverride(ahead: AheadOverride): AheadOverride {
+  refuse(aheadCheck(ahead, 'ahead'))
+  return dropUndefined({ ...ahead })
 }
 
 export function mergeSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {
@@ -74,9 +87,9 @@ export function mergeSection(old: SectionOverride | undefined, edit: SectionOver
 
 export function mergeTool(old: ToolOverride | undefined, edit: ToolOverride): ToolOverride {
   const kept = fresh(old, edit)
-  const { hash, description } = { ...kept, ...edit }
+  const { hash, description, core } = { ...kept, ...edit }
   const fields = kept?.fields && edit.fields ? { ...kept.fields, ...edit.fields } : (edit.fields ?? kept?.fields)
-  return dropUndefined({ hash, description, fields })
+  return dropUndefined({ hash, description, fields, core })
 }
 
 /** A folded section needs a summary to show. */
@@ -113,6 +126,11 @@ function refuseUnknown(kind: 'section' | 'tool', name: string, known: readonly s
     `This prompt has no ${kind} '${name}' to override.${near === undefined ? '' : ` Did you mean '${near}'?`}`,
     kind === 'section' ? { path: name } : {},
   )
+}
+
+function hashToolOnDemand(prompt: AnyPrompt, name: string): string | undefined {
+  const found = findToolOnDemand(getRegistry(prompt), name)
+  return found && hashTool(found.tool)
 }
 
 function refuseIgnored(prompt: AnyPrompt, overrides: PromptOverrides, details: { readonly path?: string } = {}): void {

@@ -2,7 +2,7 @@ import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isObject } from 'foldout-shared/values'
 import { parseTemplate } from '../../core/template.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'
-import type { PromptOverrides, SectionOverride, ToolOverride } from '../overrides/overrides.ts'
+import type { AheadOverride, PromptOverrides, SectionOverride, ToolOverride } from '../overrides/overrides.ts'
 
 /** Where the overrides of a prompt are stored. */
 export interface OverridePlace {
@@ -17,6 +17,7 @@ export interface OverridePlace {
 export interface OverrideEntries {
   readonly sections: ReadonlyMap<string, SectionOverride>
   readonly tools: ReadonlyMap<string, ToolOverride>
+  readonly ahead: AheadOverride | undefined
 }
 
 const VERSION = 1
@@ -30,8 +31,11 @@ export function parseOverrideFile(bytes: Uint8Array, place: OverridePlace): Over
   }
   const fault = fileCheck(place)(json, '')
   if (fault !== undefined) throw unusable(place.path, `In it, ${fault}.`)
-  const { sections, tools } = json as PromptOverrides
-  return { sections: new Map(Object.entries(sections ?? {})), tools: new Map(Object.entries(tools ?? {})) }
+  return toEntries(json as PromptOverrides)
+}
+
+export function toEntries({ sections = {}, tools = {}, ahead }: PromptOverrides): OverrideEntries {
+  return { sections: new Map(Object.entries(sections)), tools: new Map(Object.entries(tools)), ahead }
 }
 
 export function unusable(path: string, fault: string, cause?: unknown): FoldoutError {
@@ -53,7 +57,8 @@ export function formatOverrideFile(place: OverridePlace, entries: OverrideEntrie
     entries.tools,
     order.tools.map(({ name }) => name),
   )
-  return `${JSON.stringify({ version: VERSION, ns, key, tag, sections, tools }, null, 2)}\n`
+  const { ahead } = entries
+  return `${JSON.stringify({ version: VERSION, ns, key, tag, ahead, sections, tools }, null, 2)}\n`
 }
 
 function sortByRank<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly string[]): Record<string, Entry> {
@@ -86,7 +91,12 @@ const isTemplate: Check = (value, at) => {
   }
 }
 
-function isOneOf(...choices: readonly (string | number)[]): Check {
+const isCount: Check = (value, at) => {
+  if (Number.isInteger(value) && (value as number) >= 0) return undefined
+  return `${at} ${is(value)}; use a number, 0 or more`
+}
+
+function isOneOf(...choices: readonly (string | number | boolean)[]): Check {
   const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ')
   return (value, at) => {
     if (choices.some((choice) => choice === value)) return undefined
@@ -131,6 +141,14 @@ export const toolCheck = isObjectOf({
   hash: isHash,
   description: optional(isText),
   fields: optional(isRecordOf(isText)),
+  core: optional(isOneOf(true, false)),
+})
+
+/** Checks the override that opens sections ahead. */
+export const aheadCheck = isObjectOf({
+  max: optional(isCount),
+  budget: optional(isCount),
+  minFit: optional(isOneOf('good', 'weak')),
 })
 
 function fileCheck({ ns, key, tag }: OverridePlace): Check {
@@ -145,6 +163,7 @@ function fileCheck({ ns, key, tag }: OverridePlace): Check {
     ns: asPlaced(ns),
     key: asPlaced(key),
     tag: asPlaced(tag),
+    ahead: optional(aheadCheck),
     sections: optional(isRecordOf(sectionCheck)),
     tools: optional(isRecordOf(toolCheck)),
   })

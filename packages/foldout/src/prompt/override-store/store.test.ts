@@ -267,7 +267,7 @@ describe('upsert', () => {
   })
 
   it.each([
-    [{}, 'There is nothing to write. Pass a `section`, a `tool` or both.'],
+    [{}, 'There is nothing to write. Pass a `section`, a `tool` or `ahead`.'],
     [
       { section: { path: 'contxt', body: 'x' } },
       "This prompt has no section 'contxt' to override. Did you mean 'context'?",
@@ -321,7 +321,7 @@ describe('upsert', () => {
     ],
     [
       { section: { path: 'task', body: 'Fine.' }, tool: { name: 'search' } },
-      'The override cannot be written: there is nothing to write; give a description or fields.',
+      'The override cannot be written: there is nothing to write; give a description, fields or core.',
     ],
   ] as const)('R15 rejects %j and writes nothing', async (edits, message) => {
     const error = await store.upsert(prompt, { tag, ...edits }).catch((thrown: unknown) => thrown)
@@ -329,6 +329,19 @@ describe('upsert', () => {
     expect((error as Error).message).toBe(message)
     expect(existsSync(path)).toBe(false)
     expect(existsSync(`${path}.lock`)).toBe(false)
+  })
+
+  it('R79 writes and deletes what opens ahead, beside the texts', async () => {
+    await store.upsert(prompt, { tag, section: { path: 'task', body: 'T.' }, ahead: { max: 2, minFit: 'weak' } })
+    await store.upsert(prompt, { tag, section: { path: 'task', summary: 'S.' } })
+    const task = { hash: computeHash('task'), body: 'T.', summary: 'S.' }
+    const overrides = { sections: { task }, tools: {}, ahead: { max: 2, minFit: 'weak' } }
+    expect(await store.resolve(prompt, { tag })).toEqual({ overrides, ignored: [] })
+    expect(await store.delete(prompt, { tag, ahead: true })).toBe(true)
+    expect(await store.delete(prompt, { tag, ahead: true })).toBe(false)
+    expect((await store.resolve(prompt, { tag }))?.overrides).toEqual({ sections: { task }, tools: {} })
+    const wrong = store.upsert(prompt, { tag, ahead: { max: Number.NaN } })
+    await expect(wrong).rejects.toThrow('The override cannot be written: ahead.max is null; use a number, 0 or more.')
   })
 
   it('R15 can fold with a summary from an earlier override', async () => {
@@ -367,7 +380,7 @@ describe('delete', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  it.each(['section', 'tool'])('R16 does not treat an undefined %s as the whole file', async (name) => {
+  it.each(['section', 'tool', 'ahead'])('R16 does not treat an undefined %s as the whole file', async (name) => {
     await store.seed(prompt, { tag })
     await expect(store.delete(prompt, { tag, [name]: undefined })).rejects.toThrow(
       `The \`${name}\` to delete is undefined. Name it, or leave it out to delete the whole file.`,

@@ -8,6 +8,7 @@ import { KEY_PATTERN } from '../../core/text.ts'
 import { sourceOverrides } from './editing.ts'
 import {
   applyOverrides,
+  type AheadOverride,
   type IgnoredOverride,
   type PromptOverrides,
   type ToolOverride,
@@ -17,6 +18,7 @@ import { removeLeftOvers, replaceFile } from './atomic-file.ts'
 import { checkInside, readInside } from './confined-file.ts'
 import { withLock, type HeldLock } from './lock.ts'
 import {
+  aheadOverride,
   mergeSection,
   mergeTool,
   refuseMissingSummary,
@@ -25,7 +27,14 @@ import {
   type SectionEdit,
   type ToolEdit,
 } from './edit.ts'
-import { formatOverrideFile, parseOverrideFile, unusable, type OverrideEntries, type OverridePlace } from './file.ts'
+import {
+  formatOverrideFile,
+  parseOverrideFile,
+  toEntries,
+  unusable,
+  type OverrideEntries,
+  type OverridePlace,
+} from './file.ts'
 
 /**
  * Options of {@link createOverrideStore}.
@@ -101,6 +110,7 @@ export interface ResolvedOverrides {
 export interface OverrideEdits extends OverrideTag {
   readonly section?: SectionEdit
   readonly tool?: ToolEdit
+  readonly ahead?: AheadOverride
 }
 
 /**
@@ -117,6 +127,7 @@ export interface OverrideDeletion extends OverrideTag {
   readonly section?: string
   /** The name of a tool. */
   readonly tool?: string
+  readonly ahead?: true
 }
 
 /**
@@ -138,13 +149,13 @@ export interface OverrideStore {
   /** Reads the overrides, or returns `undefined` if there is no file. */
   resolve(prompt: AnyPrompt, options: OverrideTag): Promise<ResolvedOverrides | undefined>
   /**
-   * Writes new texts for a section, a tool or both, based on the current source. Fields that are left out stay
+   * Writes new texts for a section, a tool, or what opens ahead, based on the current source. Fields that are left out stay
    * unchanged in the file, unless the entry is stale: a stale entry is replaced, because it was written for an older
    * text.
    */
   upsert(prompt: AnyPrompt, options: OverrideEdits): Promise<void>
   /**
-   * Removes the entry of a section, a tool or both, or the whole file. Returns whether there was anything to remove.
+   * Removes the entries that are named, or the whole file. Returns whether there was anything to remove.
    */
   delete(prompt: AnyPrompt, options: OverrideDeletion): Promise<boolean>
 }
@@ -165,10 +176,9 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
   return {
     async seed(prompt, { tag }) {
       const place = getPlace(root, prompt, tag)
-      const { sections = {}, tools = {} } = sourceOverrides(prompt)
+      const entries = toEntries(sourceOverrides(prompt))
       const written = await change(place, async (lock) => {
         if (await read(place)) return false
-        const entries = { sections: new Map(Object.entries(sections)), tools: new Map(Object.entries(tools)) }
         await replaceFile(place.path, formatOverrideFile(place, entries, prompt.descriptor), lock)
         return true
       })
@@ -181,13 +191,14 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
       return entries && applicable(prompt, entries, place)
     },
 
-    async upsert(prompt, { tag, section, tool }) {
+    async upsert(prompt, { tag, section, tool, ahead }) {
       const place = getPlace(root, prompt, tag)
-      if (!section && !tool) {
-        throw new PromptValidationError('There is nothing to write. Pass a `section`, a `tool` or both.')
+      if (!section && !tool && !ahead) {
+        throw new PromptValidationError('There is nothing to write. Pass a `section`, a `tool` or `ahead`.')
       }
       const newSection = section && sectionOverride(prompt, section)
       const newTool = tool && toolOverride(prompt, tool)
+      const newAhead = ahead && aheadOverride(ahead)
       await change(place, async (lock) => {
         const found = await read(place)
         const sections = new Map(found?.sections)
@@ -198,14 +209,15 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
           sections.set(section.path, merged)
         }
         if (newTool) tools.set(tool.name, mergeTool(tools.get(tool.name), newTool))
-        await replaceFile(place.path, formatOverrideFile(place, { sections, tools }, prompt.descriptor), lock)
+        const entries = { sections, tools, ahead: newAhead ?? found?.ahead }
+        await replaceFile(place.path, formatOverrideFile(place, entries, prompt.descriptor), lock)
       })
     },
 
     async delete(prompt, options) {
       const place = getPlace(root, prompt, options.tag)
-      const { section, tool } = options
-      for (const name of ['section', 'tool'] as const) {
+      const { section, tool, ahead } = options
+      for (const name of ['section', 'tool', 'ahead'] as const) {
         // A caller's mistake must not delete the whole file.
         if (name in options && options[name] === undefined) {
           throw new PromptValidationError(
@@ -217,7 +229,7 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
       return change(place, async (lock) => {
         const found = await read(place)
         if (!found) return false
-        if (section === undefined && tool === undefined) {
+        if (section === undefined && tool === undefined && ahead === undefined) {
           lock.commit(() => unlinkSync(place.path))
           return true
         }
@@ -225,8 +237,10 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
         const tools = new Map(found.tools)
         const hadSection = section !== undefined && sections.delete(section)
         const hadTool = tool !== undefined && tools.delete(tool)
-        if (!hadSection && !hadTool) return false
-        await replaceFile(place.path, formatOverrideFile(place, { sections, tools }, prompt.descriptor), lock)
+        const hadAhead = ahead !== undefined && found.ahead !== undefined
+        if (!hadSection && !hadTool && !hadAhead) return false
+        const entries = { sections, tools, ahead: hadAhead ? undefined : found.ahead }
+        await replaceFile(place.path, formatOverrideFile(place, entries, prompt.descriptor), lock)
         return true
       })
     },
@@ -289,12 +303,17 @@ function applicable(prompt: AnyPrompt, entries: OverrideEntries, place: Override
     const sections = [...entries.sections].filter(([path]) => applied.sections.has(path))
     for (const [path, override] of sections) refuseMissingSummary(prompt, path, override)
     const tools = [...entries.tools].flatMap(([name, override]) => {
-      const tool = applied.tools.get(name)
+      const tool = applied.tools.get(name) ?? applied.core.get(name)?.tool
       if (tool) return [[name, withKnownFields(tool.inputSchema, override)] as const]
       return []
     })
+    const { ahead } = entries
     return deepFreeze({
-      overrides: { sections: Object.fromEntries(sections), tools: Object.fromEntries(tools) },
+      overrides: {
+        sections: Object.fromEntries(sections),
+        tools: Object.fromEntries(tools),
+        ...(ahead && { ahead }),
+      },
       ignored: applied.ignored,
     })
   } catch (error) {

@@ -96,6 +96,15 @@ export function findTools(registry: Registry): ReadonlyMap<string, PlacedTool> {
   return tools
 }
 
+/** Finds a tool that a section offers on demand. */
+export function findToolOnDemand(registry: Registry, name: string): PlacedTool | undefined {
+  for (const { path, section } of registry.withTools) {
+    const tool = section.toolsOnDemand?.find(name)
+    if (tool) return { tool, path, acceptsOverrides: section.acceptsOverrides }
+  }
+  return undefined
+}
+
 /** Hashes the texts of a section. The keys are in the order of canonical JSON. */
 export function hashSection({ body, summary }: AnySection): string {
   return sha256Hex(

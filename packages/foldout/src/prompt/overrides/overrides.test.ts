@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createSession, definePrompt, defineSection, defineTool, md, ok } from '../../entries/index.ts'
+import { catalogSection, createCatalog, hybrid } from '../../entries/catalog.ts'
+import { hashTool } from './descriptor.ts'
 import { findIgnoredOverrides, sourceOverrides, type PromptOverrides } from '../../entries/overrides.ts'
 import { visibility } from '../../entries/session.ts'
 
@@ -238,5 +240,32 @@ describe('R16 the descriptor', () => {
       sections: [defineSection({ key: 'a', title: 'A', template: md`$${'price'}` })],
     })
     expect(sourceOverrides(odd).sections).toEqual({ a: { hash: odd.descriptor.sections[0]!.hash } })
+  })
+
+  it('R79 list core tools of a catalog from the start, with their own words, while their section is open', () => {
+    const define = (name: string) => defineTool({ name, description: 'Sends.', execute: () => ok('') })
+    const mail = define('mail')
+    const others = Array.from({ length: 40 }, (_, i) => define(`t${i}`))
+    const tools = catalogSection(createCatalog([mail, ...others]), { expose: hybrid(), summary: 'Tools.' })
+    const office = definePrompt({ ns: 'test', key: 'c', sections: [sections[2], tools] })
+    const list = (overrides: PromptOverrides, how: 'full' | 'summary' = 'full') =>
+      office
+        .bind()
+        .render({ overrides, visibility: { tools: how } })
+        .tools.map(({ name, description }) => `${name}: ${description.slice(0, 6)}`)
+        .slice(1)
+    const hash = hashTool(mail)
+    expect(list({ tools: { mail: { hash, core: true, description: 'Mails.' } } }).at(-1)).toBe('mail: Mails.')
+    expect(list({ tools: { mail: { hash, core: false } } })).toEqual(list({}))
+    expect(list({ tools: { mail: { hash, core: true } } }, 'summary')).toEqual(list({}, 'summary'))
+    const reasons = findIgnoredOverrides(office, {
+      tools: {
+        mail: { hash: 'old', core: true },
+        t1: { hash, description: 'x' },
+        nothing: { hash, core: true },
+        use_tool: { hash: office.descriptor.tools.find(({ name }) => name === 'use_tool')!.hash, core: true },
+      },
+    }).map(({ name, reason }) => `${name}: ${reason}`)
+    expect(reasons).toEqual(['mail: stale', 't1: unknown', 'nothing: unknown', 'use_tool: refused'])
   })
 })

@@ -2,7 +2,8 @@ import { describeFields } from '../../core/schema/schema.ts'
 import { parseTemplate, type Template } from '../../core/template.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { findTools, hashSection, hashTool } from './descriptor.ts'
+import type { BySearchOptions } from '../../disclosure/ahead/by-search.ts'
+import { findToolOnDemand, findTools, hashSection, hashTool, type PlacedTool } from './descriptor.ts'
 import { unknownPlaceholder, type Registry, type Slot } from '../definition/registry.ts'
 
 /**
@@ -42,7 +43,20 @@ export interface ToolOverride {
   readonly description?: string
   /** Descriptions of fields by dotted path: `query`, `filter.name`. */
   readonly fields?: Readonly<Record<string, string>>
+  /** Lists a tool of a catalog from the start. */
+  readonly core?: boolean
 }
+
+/**
+ * Opens sections ahead with `bySearch()`, in runs that say nothing else about it.
+ *
+ * @example
+ * ```ts
+ * const ahead: AheadOverride = { max: 1, budget: 4_000 }
+ * await runAgent(bound, { adapter, input: 'Refund order 17.', overrides: { ahead } })
+ * ```
+ */
+export type AheadOverride = Pick<BySearchOptions, 'max' | 'budget' | 'minFit'>
 
 /**
  * All overrides of a prompt.
@@ -59,6 +73,7 @@ export interface ToolOverride {
 export interface PromptOverrides {
   readonly sections?: Readonly<Record<string, SectionOverride>>
   readonly tools?: Readonly<Record<string, ToolOverride>>
+  readonly ahead?: AheadOverride
 }
 
 /**
@@ -89,7 +104,15 @@ export interface AppliedOverrides {
     }
   >
   readonly tools: ReadonlyMap<string, AnyTool>
+  /** Tools on demand that are listed from the start, by the name in the override. */
+  readonly core: ReadonlyMap<string, CoreTool>
   readonly ignored: readonly IgnoredOverride[]
+}
+
+export interface CoreTool {
+  readonly tool: AnyTool
+  /** The path of the section that offers it. */
+  readonly path: string
 }
 
 type SectionTemplates = AppliedOverrides['sections'] extends ReadonlyMap<string, infer Templates> ? Templates : never
@@ -105,8 +128,7 @@ export function applyOverrides(overrides: PromptOverrides, registry: Registry): 
     const slot = findSection(path, override, registry, ignore)
     if (slot) sections.set(path, parseOverride(slot, override, registry))
   }
-  const tools = applyToolOverrides(overrides.tools ?? {}, registry, ignore)
-  return { sections, tools, ignored }
+  return { sections, ...applyToolOverrides(overrides.tools ?? {}, registry, ignore), ignored }
 }
 
 /** Finds the section of an override if the override applies. Only sections with an override are hashed. */
@@ -149,35 +171,55 @@ function applyToolOverrides(
   overrides: Readonly<Record<string, ToolOverride>>,
   registry: Registry,
   ignore: Ignore,
-): ReadonlyMap<string, AnyTool> {
+): Pick<AppliedOverrides, 'tools' | 'core'> {
   const tools = new Map<string, AnyTool>()
+  const core = new Map<string, CoreTool>()
   const entries = Object.entries(overrides)
-  if (entries.length === 0) return tools
+  if (entries.length === 0) return { tools, core }
   const known = findTools(registry)
   for (const [name, override] of entries) {
-    const found = known.get(name)
-    if (!found) {
-      ignore('tool', name, 'unknown', `No section of this prompt has a tool '${name}'.`)
-    } else if (!found.acceptsOverrides) {
-      ignore(
-        'tool',
-        name,
-        'refused',
-        `Section '${found.path}' does not accept overrides, so neither does its tool '${name}'.`,
-      )
-    } else if (override.hash !== hashTool(found.tool)) {
-      ignore(
-        'tool',
-        name,
-        'stale',
-        `Tool '${name}' has changed since its override was written. Compare the two and write the override again.`,
-      )
-    } else {
-      const { schema, unknown } = describeFields(found.tool.inputSchema, override.fields ?? {})
-      for (const field of unknown) ignore('tool', name, 'unknown', `Tool '${name}' has no field '${field}'.`)
-      const description = override.description ?? found.tool.description
-      tools.set(name, Object.freeze({ ...found.tool, description, inputSchema: schema }))
+    const onDemand = known.has(name) ? undefined : findToolOnDemand(registry, name)
+    const found = known.get(name) ?? onDemand
+    const fault = checkTool(name, override, { found, isOnDemand: onDemand !== undefined })
+    if (!found || fault) {
+      ignore('tool', name, fault?.reason ?? 'unknown', fault?.message ?? '')
+      continue
     }
+    const { schema, unknown } = describeFields(found.tool.inputSchema, override.fields ?? {})
+    for (const field of unknown) ignore('tool', name, 'unknown', `Tool '${name}' has no field '${field}'.`)
+    const description = override.description ?? found.tool.description
+    const tool = Object.freeze({ ...found.tool, description, inputSchema: schema })
+    if (onDemand) core.set(name, { tool, path: onDemand.path })
+    else tools.set(name, tool)
   }
-  return tools
+  return { tools, core }
+}
+
+interface Fault {
+  readonly reason: IgnoredOverride['reason']
+  readonly message: string
+}
+
+/** Explains why the override of a tool cannot be applied. */
+function checkTool(
+  name: string,
+  { hash, core }: ToolOverride,
+  { found, isOnDemand }: { readonly found: PlacedTool | undefined; readonly isOnDemand: boolean },
+): Fault | undefined {
+  if (!found || (isOnDemand && core !== true))
+    return { reason: 'unknown', message: `No section of this prompt has a tool '${name}'.` }
+  const { path, tool } = found
+  if (!found.acceptsOverrides)
+    return {
+      reason: 'refused',
+      message: `Section '${path}' does not accept overrides, so neither does its tool '${name}'.`,
+    }
+  if (hash !== hashTool(tool))
+    return {
+      reason: 'stale',
+      message: `Tool '${name}' has changed since its override was written. Compare the two and write the override again.`,
+    }
+  if (!isOnDemand && core !== undefined)
+    return { reason: 'refused', message: `Tool '${name}' is always offered with section '${path}'. Leave out core.` }
+  return undefined
 }

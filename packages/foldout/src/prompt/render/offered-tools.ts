@@ -130,16 +130,27 @@ export class OfferedTools {
     return tools
   }
 
-  /** The opened tools on demand, in the order of opening, except those whose name is taken. */
+  /** The core tools of overrides, and the opened tools on demand in the order of opening, except those whose name is taken. */
   #listOpened(offered: readonly AnyTool[]): readonly AnyTool[] {
     const { renderer, frame } = this.#parts
+    const { registry, overrides } = renderer.options
+    if (!registry.hasToolsOnDemand) return []
     const opened = new Map<string, AnyTool>()
-    if (!renderer.options.registry.hasToolsOnDemand) return []
+    const offer = (tool: AnyTool): void => {
+      if (!opened.has(tool.name) && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+    }
+    for (const { tool, path } of overrides?.core.values() ?? []) if (this.#isOpen(path)) offer(tool)
     for (const [path, asked] of frame.asked.merge()) {
       const tool = asked === 'full' ? this.findAt(path) : undefined
-      if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+      if (tool) offer(tool)
     }
     return [...opened.values()]
+  }
+
+  #isOpen(path: string): boolean {
+    const { renderer, frame } = this.#parts
+    const slot = renderer.options.registry.byPath.get(path)
+    return slot !== undefined && frame.at(slot.index) === OPEN
   }
 
   #listOpenSlots(): readonly Slot[] {

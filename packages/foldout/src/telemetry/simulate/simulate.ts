@@ -10,6 +10,7 @@ import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
+import type { PromptOverrides } from '../../prompt/overrides/overrides.ts'
 import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
 import { createSession } from '../../session/session.ts'
 import { isVisibility, visibility, type Visibility } from '../../session/visibility.ts'
@@ -33,6 +34,8 @@ export interface SimulatedCall {
   /** Tokens of its arguments as JSON. */
   readonly argumentsTokens: number
   readonly resultTokens: number
+  /** The qualified name of the tool that it ran, for a tool that runs those of a catalog. */
+  readonly target?: string
 }
 
 /**
@@ -131,6 +134,8 @@ export interface SimulationOptions extends CacheOptions {
   readonly visibility?: Readonly<Record<string, Visibility>>
   /** The sections to open before the first request for each of the user's inputs, as in `runAgent`. */
   readonly open?: OpenAhead
+  /** Overrides of the prompt, as in `runAgent`. */
+  readonly overrides?: PromptOverrides
   /**
    * Folds results as `runAgent` does, with stand-ins for the results of the prompt's tools. The cache is that of
    * `cache`, unless it has its own. Default: nothing is folded back, unless there is a `contextWindow`.
@@ -207,8 +212,11 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const files = createRecordingFilesystem()
   const everything = Object.fromEntries(paths.map((path): [string, Visibility] => [path, 'full']))
   // In a separate session, because sections folded in the run's session would stay folded.
-  const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything })
-  const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
+  const { overrides } = options
+  const wording = overrides && { overrides }
+  const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything, ...wording })
+  const how = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
+  const rendering = { ...how, ...wording }
   const bodies = sectionBodies(inFull)
   const promptCache = getCache(options)
   const perHour = getTraffic(options)

@@ -3,10 +3,13 @@ import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import { type CacheOptions, getCache } from '../simulate/cache.ts'
 import { chooseFolds } from '../../core/price/fold.ts'
 import { getRegistry } from '../../prompt/prompt.ts'
+import { findToolOnDemand, hashTool } from '../../prompt/overrides/descriptor.ts'
+import type { PromptOverrides } from '../../prompt/overrides/overrides.ts'
 import type { Slot } from '../../prompt/definition/registry.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
 import { getTraffic, type SimulatedRun } from '../simulate/simulate.ts'
+import { listCores } from './core-tools.ts'
 import { isKnown, learnNeeds } from './needs.ts'
 
 /** A way to fold a prompt. */
@@ -15,29 +18,70 @@ export interface TuneCandidate {
   readonly visibility: VisibilityOverrides
   /** Whether sections are opened ahead. */
   readonly ahead: boolean
+  /** Tools of catalogs that are listed from the start. */
+  readonly core: readonly string[]
 }
+
+/** The prompt as it is. */
+export const UNCHANGED: TuneCandidate = { name: 'as it is', visibility: {}, ahead: false, core: [] }
 
 /** Lists the ways to fold the prompt of some runs, the first of which is as it is. */
 export function listCandidates(runs: readonly SimulatedRun[], options: TuneOptions): readonly TuneCandidate[] {
   const [first] = runs
   if (!first) return []
   const slots = getRegistry(first.prompt.prompt).slots.filter(
-    (slot) => slot.section.summary !== undefined && isKnown(slot),
+    (slot) => slot.section.summary !== undefined && slot.section.acceptsOverrides && isKnown(slot),
   )
+  if (slots.length === 0) return [UNCHANGED]
   const all = (how: Visibility): VisibilityOverrides => Object.fromEntries(slots.map(({ path }) => [path, how]))
   const ways = [
-    { name: 'as it is', visibility: {} },
-    { name: 'all open', visibility: all('full') },
-    { name: 'all folded', visibility: all('summary') },
-    { name: 'by need', visibility: foldByNeed(slots, runs, options) },
+    UNCHANGED,
+    { ...UNCHANGED, name: 'all open', visibility: all('full') },
+    { ...UNCHANGED, name: 'all folded', visibility: all('summary') },
+    { ...UNCHANGED, name: 'by need', visibility: foldByNeed(slots, runs, options) },
   ]
   const asked = runs.some(({ input = '' }) => input !== '')
-  return ways.flatMap(({ name, visibility }): readonly TuneCandidate[] => {
-    const plain = { name, visibility, ahead: false }
+  return ways.flatMap((way): readonly TuneCandidate[] => {
     // With everything open, there is nothing to open ahead.
-    if (!asked || name === 'all open') return [plain]
-    return [plain, { name: `${name} and ahead`, visibility, ahead: true }]
+    if (!asked || way.name === 'all open') return [way]
+    return [way, { ...way, name: `${way.name} and ahead`, ahead: true }]
   })
+}
+
+/** Adds core tools to a way. */
+export function addCores(
+  way: TuneCandidate,
+  runs: readonly SimulatedRun[],
+  { counter }: TuneOptions,
+): readonly TuneCandidate[] {
+  const [first] = runs
+  if (!first) return []
+  const cores = listCores(runs, getRegistry(first.prompt.prompt), counter)
+  return cores.map((core) => ({
+    ...way,
+    core,
+    name: `${way.name} with ${core.length} core ${core.length === 1 ? 'tool' : 'tools'}`,
+  }))
+}
+
+/** Writes a way as overrides. */
+export function toOverrides(
+  { visibility, ahead, core }: TuneCandidate,
+  { prompt }: Pick<SimulatedRun['prompt'], 'prompt'>,
+): PromptOverrides {
+  const sections = prompt.descriptor.sections.flatMap(({ path, hash }) => {
+    const wanted = visibility[path]
+    return wanted === undefined ? [] : [[path, { hash, visibility: wanted }] as const]
+  })
+  const tools = core.flatMap((name) => {
+    const found = findToolOnDemand(getRegistry(prompt), name)
+    return found ? [[name, { hash: hashTool(found.tool), core: true }] as const] : []
+  })
+  return {
+    ...(sections.length > 0 && { sections: Object.fromEntries(sections) }),
+    ...(tools.length > 0 && { tools: Object.fromEntries(tools) }),
+    ...(ahead && { ahead: { max: 1 } }),
+  }
 }
 
 /** Folds the outermost sections by the share of runs that needed them. */

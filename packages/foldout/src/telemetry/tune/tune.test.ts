@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { definePrompt, defineSection, defineTool, ok } from '../../entries/index.ts'
+import { catalogSection, createCatalog, hybrid } from '../../entries/catalog.ts'
+import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../entries/index.ts'
+import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
 import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
 import { tune } from './tune.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')
-const tool = (name: string) =>
-  defineTool({ name, description: `${name}.`, params: z.object({ order: z.string() }), execute: () => ok('Done.') })
+const tool = (name: string, description = `${name}.`) =>
+  defineTool({ name, description, params: z.object({ order: z.string() }), execute: () => ok('Done.') })
 const part = (key: string, how: 'full' | 'summary') =>
   defineSection({
     key,
@@ -73,5 +75,31 @@ describe('tune()', () => {
     const { costs } = await tune(asking, { cache: 'anthropic', cacheStart: 'warm' })
     const getCost = (name: string): number => costs.find((way) => way.name === name)?.cost ?? 0
     expect(getCost('all folded and ahead')).toBeLessThan(getCost('all folded'))
+  })
+
+  it('R79 lists the tools of a catalog that most runs find, and not those that few do', async () => {
+    const others = Array.from({ length: 40 }, (_, i) => tool(`measure_${i}`, words(80)))
+    const section = catalogSection(createCatalog([tool('send_mail'), ...others]), { expose: hybrid() })
+    const role = defineSection({ key: 'role', title: 'Role', template: words(500) })
+    const office = definePrompt({ ns: 'desk', key: 'office', sections: [role, section] }).bind()
+    const search = { name: 'search_tools', argumentsTokens: 10, resultTokens: 300 }
+    const through = (target: string) => ({ name: 'use_tool', target, argumentsTokens: 25, resultTokens: 40 })
+    const mail = { calls: [through('send_mail')] }
+    // Some runs were recorded with the tool in the list, or with a model that guessed its name.
+    const direct = { calls: [{ name: 'send_mail', argumentsTokens: 13, resultTokens: 40 }] }
+    const used = Array.from({ length: 12 }, (_, i): SimulatedRun => {
+      const rare = i === 5 ? [{ calls: [search] }, { calls: [through('measure_7')] }] : []
+      const first = i % 4 === 0 ? [direct, direct] : [{ calls: [search] }, mail, mail]
+      return { prompt: office, steps: [...first, ...rare, { answers: 50 }] }
+    })
+    const { core, name, overrides, saved, costs } = await tune(used, price)
+    expect({ name, core }).toEqual({ name: 'as it is with 1 core tool', core: ['send_mail'] })
+    expect(saved.low).toBeGreaterThan(0)
+    expect(costs.map((way) => way.name)).toContain('as it is with 2 core tools')
+    const listed = office.render({ overrides }).tools.map((each) => each.name)
+    expect(listed).toEqual(['search_tools', 'use_tool', 'send_mail'])
+    const adapter = scriptedAdapter([calls('send_mail', { order: 'A' }), says('Done.')])
+    const { messages } = await runAgent(office, { adapter, input: 'Mail them.', overrides })
+    expect(messages.find(({ role: who }) => who === 'tool')).toMatchObject({ text: 'Done.' })
   })
 })

@@ -1,12 +1,13 @@
-import { type TuneOptions, listCandidates, type TuneCandidate } from './candidates.ts'
 import { checkNumbers } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { computeInterval } from '../../core/price/interval.ts'
-import { bySearch } from '../../disclosure/ahead/by-search.ts'
-import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
+import { computeInterval, pairHalves } from '../../core/price/interval.ts'
 import { readSection } from '../../disclosure/strategies/read-section.ts'
+import type { PromptOverrides } from '../../prompt/overrides/overrides.ts'
+import { getRegistry } from '../../prompt/prompt.ts'
 import type { VisibilityOverrides } from '../../session/visibility.ts'
 import { simulate, type SimulatedRun } from '../simulate/simulate.ts'
+import { addCores, listCandidates, toOverrides, UNCHANGED, type TuneCandidate, type TuneOptions } from './candidates.ts'
+import { withCore, withoutCore } from './core-tools.ts'
 import { withOpenings } from './needs.ts'
 
 /**
@@ -20,12 +21,19 @@ import { withOpenings } from './needs.ts'
 export interface Tuned {
   /** The number of runs that it was computed from. */
   readonly runs: number
-  /** The cheapest way: `'as it is'`, `'all open'`, `'all folded'` or `'by need'`, with `' and ahead'` if sections are opened ahead. */
+  /**
+   * The cheapest way: `'as it is'`, `'all open'`, `'all folded'` or `'by need'`, with `' and ahead'` if sections are
+   * opened ahead, and with the number of core tools if there are any.
+   */
   readonly name: string
   /** The visibility to set, by path; empty if the prompt is best as it is. */
   readonly visibility: VisibilityOverrides
   /** Whether `bySearch()` should open sections ahead. */
   readonly ahead: boolean
+  /** The tools of catalogs to list from the start, by qualified name. */
+  readonly core: readonly string[]
+  /** All of it as overrides, for `runAgent` and override stores. */
+  readonly overrides: PromptOverrides
   /** What a run costs with each way, in tokens at the price of input: input, output and all requests. */
   readonly costs: readonly { readonly name: string; readonly cost: number }[]
   /**
@@ -44,7 +52,7 @@ export interface Tuned {
  * @example
  * ```ts
  * const runs = recording.runs.map((run) => ({ prompt: bound, steps: toSimulationSteps(run) }))
- * const { name, visibility, saved } = await tune(runs, { cache: 'anthropic', cacheStart: { perHour: 40 }, minRuns: 0 })
+ * const { name, overrides, saved } = await tune(runs, { cache: 'anthropic', cacheStart: { perHour: 40 }, minRuns: 0 })
  * ```
  */
 export async function tune(given: readonly SimulatedRun[], options: TuneOptions = {}): Promise<Tuned> {
@@ -52,29 +60,24 @@ export async function tune(given: readonly SimulatedRun[], options: TuneOptions 
   checkNumbers({ minRuns }, { code: 'simulation-invalid' })
   const [first] = given
   if (!first) throw new FoldoutError('simulation-invalid', 'There are no runs to learn from. Record some first.')
-  const runs = given.map(withOpenings)
-  const halves = [runs.filter((_, at) => at % 2 === 0), runs.filter((_, at) => at % 2 === 1)] as const
-  const all = await priceAll(runs, listCandidates(runs, options), options)
-  const crossed = [
-    ...(await crossCheck(halves[0], halves[1], options)),
-    ...(await crossCheck(halves[1], halves[0], options)),
-  ]
+  const registry = getRegistry(first.prompt.prompt)
+  const runs = given.map((run) => withoutCore(withOpenings(run), registry))
+  const { best, priced, assumptions } = await chooseWay(runs, options)
+  const crossed: Checked[] = []
+  for (const [learned, checked] of pairHalves(runs)) crossed.push(...(await crossCheck(learned, checked, options)))
   const saved = summarize(crossed)
-  const best = findBest(all.priced)
   const isCertain = runs.length >= minRuns && saved.low > 0
-  const chosen = isCertain ? best.candidate : NOTHING
+  const chosen = isCertain ? best : UNCHANGED
   return {
+    ...chosen,
     runs: runs.length,
-    name: chosen.name,
-    visibility: chosen.visibility,
-    ahead: chosen.ahead,
-    costs: all.priced.map(({ candidate, costs }) => ({ name: candidate.name, cost: Math.round(mean(costs)) })),
+    overrides: toOverrides(chosen, first.prompt),
+    costs: priced.map(({ candidate, costs }) => ({ name: candidate.name, cost: Math.round(mean(costs)) })),
     saved: isCertain ? saved : NO_SAVING,
-    assumptions: all.assumptions,
+    assumptions,
   }
 }
 
-const NOTHING: TuneCandidate = { name: 'as it is', visibility: {}, ahead: false }
 const NO_SAVING = { mean: 0, low: 0, high: 0, share: 0 }
 
 interface Priced {
@@ -83,24 +86,34 @@ interface Priced {
   readonly costs: readonly number[]
 }
 
-interface Pricing {
+interface Choice {
+  readonly best: TuneCandidate
   readonly priced: readonly Priced[]
   readonly assumptions: readonly string[]
+}
+
+/** Finds the cheapest way: first what is folded and opened ahead, then which tools of catalogs are listed. */
+async function chooseWay(runs: readonly SimulatedRun[], options: TuneOptions): Promise<Choice> {
+  const ways = await priceAll(runs, listCandidates(runs, options), options)
+  const cores = await priceAll(runs, addCores(findBest(ways.priced), runs, options), options)
+  const priced = [...ways.priced, ...cores.priced]
+  return { best: findBest(priced), priced, assumptions: ways.assumptions }
 }
 
 async function priceAll(
   runs: readonly SimulatedRun[],
   candidates: readonly TuneCandidate[],
   options: TuneOptions,
-): Promise<Pricing> {
+): Promise<Omit<Choice, 'best'>> {
   const { strategy = readSection(), minRuns: _, ...rest } = options
   const priced: Priced[] = []
   let assumptions: readonly string[] = []
   for (const candidate of candidates) {
     const costs: number[] = []
-    const open: { readonly open?: OpenAhead } = candidate.ahead ? { open: bySearch() } : {}
     for (const run of runs) {
-      const bill = await simulate(run, { ...rest, ...open, strategy, visibility: candidate.visibility })
+      const overrides = toOverrides(candidate, run.prompt)
+      const made = withCore(run, candidate.core, getRegistry(run.prompt.prompt))
+      const bill = await simulate(made, { ...rest, strategy, overrides })
       costs.push(bill.cost)
       assumptions = bill.assumptions
     }
@@ -121,14 +134,14 @@ async function crossCheck(
   options: TuneOptions,
 ): Promise<readonly Checked[]> {
   if (learned.length === 0 || checked.length === 0) return []
-  const { candidate } = findBest((await priceAll(learned, listCandidates(learned, options), options)).priced)
-  const { priced } = await priceAll(checked, [NOTHING, candidate], options)
+  const { best } = await chooseWay(learned, options)
+  const { priced } = await priceAll(checked, [UNCHANGED, best], options)
   const [before, after] = priced
   return checked.map((_, at) => ({ before: before?.costs[at] ?? 0, after: after?.costs[at] ?? 0 }))
 }
 
-function findBest(priced: readonly Priced[]): Priced {
-  return priced.reduce((best, one) => (mean(one.costs) < mean(best.costs) ? one : best))
+function findBest(priced: readonly Priced[]): TuneCandidate {
+  return priced.reduce((best, one) => (mean(one.costs) < mean(best.costs) ? one : best)).candidate
 }
 
 function mean(costs: readonly number[]): number {

@@ -7,6 +7,7 @@ import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { AnySlice } from '../../../session/slice.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
+import { getOpenRule } from '../../ahead/open-rule.ts'
 import { checkOpen } from '../../loop/bounds.ts'
 import { checkDelegates } from '../../delegate-models.ts'
 import type { Host, HostOptions, HostState, HostTool } from './contract.ts'
@@ -26,8 +27,9 @@ import { createView } from './view.ts'
  * ```
  */
 export function createHost(bound: Pick<BoundPrompt, 'prompt' | 'render'>, options: HostOptions = {}): Host {
-  const { slices = [], filesystem, onEvent, adapter, delegates, open, ...others } = options
-  checkOpen(open)
+  const { slices = [], filesystem, onEvent, adapter, delegates, open: asked, ...others } = options
+  checkOpen(asked)
+  const open = getOpenRule(options)
   checkDelegates(delegates)
   const render = { ...others, delegation: adapter !== undefined || delegates !== undefined }
   const report = createReport(onEvent)

@@ -14,6 +14,7 @@ import * as z from 'zod/v4'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { ApprovalNeed } from '../../../tools/tool.ts'
+import { getOpenRule } from '../../ahead/open-rule.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
 import type { Host, HostCall, HostOptions, HostResult, HostView } from '../core/contract.ts'
 import { createHost, toHostTool } from '../core/host.ts'
@@ -44,7 +45,7 @@ export function foldoutMiddleware(
     name: 'Foldout',
     stateSchema: new StateSchema({ [FIELD]: createField() }),
     // Each is a node of the graph, with a checkpoint of its own.
-    ...((host.report.isOn || options.open !== undefined) && { beforeAgent: (state) => begin(host, state) }),
+    ...((host.report.isOn || getOpenRule(options) !== undefined) && { beforeAgent: (state) => begin(host, state) }),
     ...(host.report.isOn && { afterAgent: () => host.report.finished('completed') }),
     wrapModelCall: (request, handler) => askModel(host, request, handler),
     // A message or a command, as the handler's own.

@@ -15,6 +15,7 @@ import { isObject } from 'foldout-shared/values'
 import type { BoundPrompt } from '../../../prompt/prompt.ts'
 import type { Event } from '../../../session/event.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
+import { getOpenRule } from '../../ahead/open-rule.ts'
 import { describeDenial } from '../../loop/calls/approval.ts'
 import type { Host, HostOptions, HostResult, HostView } from '../core/contract.ts'
 import { rememberNeed } from '../core/asked.ts'
@@ -66,7 +67,7 @@ class FoldedAgent<TContext, TOutput extends AgentOutputType> extends Agent<TCont
     super(options)
     this.host = createHost(bound, foldout)
     this.watch = watchRun(this, this.host.report, (each) => this.#wrapped.has(each))
-    if (foldout?.open !== undefined)
+    if (foldout && getOpenRule(foldout) !== undefined)
       this.on('agent_start', (context, _agent, input = []) => this.#inputs.set(context, input))
   }
 
