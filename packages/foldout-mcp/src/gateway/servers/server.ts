@@ -13,8 +13,8 @@ import { CACHE_FRESH_MS } from '../upstreams/limits.ts'
 import { ToolTable } from './tool-table.ts'
 import type { ToolCall } from '../upstreams/upstream-options.ts'
 import type { ServerTool } from './server-tool.ts'
-import { compareTools, hashSnapshot, keepFirst, type Snapshot } from '../model/snapshot.ts'
-import { LogLevels, OWN, WantedNews } from '../upstreams/subscriptions.ts'
+import { compareTools, hashSnapshot, keepFirst, type Asks, type Snapshot } from '../model/snapshot.ts'
+import { LogLevels, OWN, WantedNews } from '../upstreams/wanted-news.ts'
 import { Tasks } from '../upstreams/asking/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from '../upstreams/upstream-pool.ts'
 import { Upstream } from '../upstreams/upstream.ts'
@@ -33,6 +33,7 @@ export class GatewayServer implements CalledServer {
   readonly #table: ToolTable
   #snapshot: Snapshot | undefined
   #savedAt = -Infinity
+  #saving: Promise<unknown> = Promise.resolve()
   #hasFailed = false
   readonly #ended = new AbortController()
   #stopWatching: (() => void) | undefined
@@ -50,7 +51,7 @@ export class GatewayServer implements CalledServer {
       onProblem: (message) => this.#complain(message),
       onTokens: (tokens) => options.secrets.add(tokens, 'sign-in'),
       // If it does not start, its state says why.
-      onSignedIn: () => void ignore(this.#upstreams.getShared().retry(), 'its state says why it does not start'),
+      onSignedIn: () => void ignore(this.#upstreams.retry(), 'its state says why it does not start'),
     })
     this.#pins = new ServerPins({
       store: options.store.pins,
@@ -200,14 +201,20 @@ export class GatewayServer implements CalledServer {
     return Object.assign(error, { message: hide(error.message), ...data })
   }
 
-  /** Sends a request that is not a call, and starts the server if necessary. See {@link Upstream.request}. */
+  /**
+   * Sends a request that is not a call, and starts the server if necessary. See {@link Upstream.request}.
+   *
+   * @param place The process that works on the task that the request is about.
+   */
   async request(
     method: string,
     context: CallContext,
     send: Parameters<Upstream['request']>[2],
+    place?: object,
   ): Promise<Readonly<Record<string, unknown>>> {
     try {
-      return await (await this.#upstreams.find(context)).request(method, context, send)
+      const upstream = place instanceof Upstream ? place : await this.#upstreams.find(context)
+      return await upstream.request(method, context, send)
     } catch (error) {
       throw this.#hideInError(error)
     }
@@ -261,6 +268,7 @@ export class GatewayServer implements CalledServer {
     this.#signIns.close()
     this.#stopWatching?.()
     await Promise.all([this.#pins.close(), this.#upstreams.close()])
+    await this.#saving
   }
 
   /** Called when a client's folders have changed. */
@@ -273,7 +281,7 @@ export class GatewayServer implements CalledServer {
     await this.#upstreams.release(client)
   }
 
-  #createUpstream({ root, forwarded, isFor, onStopped }: WantedUpstream): Upstream {
+  #createUpstream({ root, forwarded, onStopped }: WantedUpstream): Upstream {
     const { variables, timeoutMs, version, guard, loop, turn, secrets, onEvent, onNotification } = this.#options
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
@@ -281,14 +289,17 @@ export class GatewayServer implements CalledServer {
       translate: (params) => this.tasks.translateQuestion(params, upstream),
       hasSubscribers: () => this.#wanted.isWatching,
       isWatched: () => this.#wanted.isWatching || this.tasks.isRunning,
-      listClients: () => this.#options.listClients(this).filter(({ client }) => isFor(client.id)),
+      listClients: () => this.#options.listClients(this),
+      onAsked: (asks) => this.#learnAsks(asks),
       secrets,
       secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',
       post: this.#options.post,
       ...(forwarded && { headers: forwarded.headers }),
       onNotification: (method, given) => {
-        const params = method === 'notifications/message' ? secrets.hideIn(given) : given
-        if (method === 'notifications/message' && upstream.logToCallers(params, this.#wanted.logLevel)) return
+        const isLog = method === 'notifications/message'
+        const params = isLog ? secrets.hideIn(given) : given
+        const tell = (to?: string): void => onNotification(this, method, params, to)
+        if (isLog) return upstream.passLog(params, this.#wanted.logLevel, tell)
         if (method === 'notifications/tasks/status') {
           const task = this.tasks.findOwn(params['taskId'], upstream)
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
@@ -296,10 +307,10 @@ export class GatewayServer implements CalledServer {
         // What a server tells one user is not for the others.
         if (method !== 'notifications/elicitation/complete') {
           if (forwarded) return undefined
-          return onNotification(this, method, params)
+          return tell()
         }
         const client = upstream.findPage(params['elicitationId'])
-        if (client !== undefined) onNotification(this, method, params, client)
+        if (client !== undefined) tell(client)
       },
       timeoutMs,
       version,
@@ -308,7 +319,8 @@ export class GatewayServer implements CalledServer {
       turn,
       getEra: () => this.#snapshot?.era,
       onSnapshot: (given) => {
-        const snapshot = secrets.hideIn(given)
+        const { asks } = this.#upstreams
+        const snapshot = { ...secrets.hideIn(given), ...(asks && { asks }) }
         // What a server shows one user is not for the others, unless nothing else is known about the server.
         if (forwarded && this.#snapshot) this.#pins.meetForUser(keepFirst(snapshot.tools), onEvent)
         else this.#refresh(snapshot)
@@ -322,13 +334,25 @@ export class GatewayServer implements CalledServer {
     return upstream
   }
 
+  /** Gives each client a process of its own from now on, also after a restart of the gateway. */
+  #learnAsks(asks: Asks): void {
+    if (!this.#upstreams.divide(asks) || !this.#snapshot) return
+    this.#snapshot = { ...this.#snapshot, asks }
+    this.#save(this.#snapshot)
+  }
+
+  /** One after the other, so that the newest stays. */
+  #save(snapshot: Snapshot): void {
+    this.#saving = this.#saving.then(() => this.#options.store.catalogs.write(this.config, snapshot))
+  }
+
   /** Takes what the running server lists, and caches it for the next start. */
   #refresh(snapshot: Snapshot): void {
     const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(snapshot)
     const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS
     if (isNew || isStale) {
       this.#savedAt = Date.now()
-      void this.#options.store.catalogs.write(this.config, snapshot)
+      this.#save(snapshot)
     }
     if (isNew) this.#take(snapshot)
   }
@@ -336,6 +360,7 @@ export class GatewayServer implements CalledServer {
   #take(snapshot: Snapshot): void {
     const before = this.#snapshot?.tools ?? []
     this.#snapshot = snapshot
+    this.#upstreams.divide(snapshot.asks)
     const hasNews = this.#pins.check(keepFirst(snapshot.tools))
     this.#table.fill(snapshot.tools, this.config)
     const { onEvent, onTools } = this.#options

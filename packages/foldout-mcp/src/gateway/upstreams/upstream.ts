@@ -1,9 +1,9 @@
 import { untilAborted } from 'foldout/promises'
-import type { CallContext, CallResult } from 'foldout/catalog'
+import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
 import { getRefusal, type McpLoss } from 'foldout/mcp'
 import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { isObject } from '../../shared/fields.ts'
+import type { JsonObject } from '../../shared/fields.ts'
 import { fillServer } from '../config/fill-server.ts'
 import { mergeHeaders } from '../policy/forwarded.ts'
 import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
@@ -56,7 +56,6 @@ export class Upstream {
     this.#outside = new OutsideQuestions({
       callers: this.#uses.callers,
       listClients: options.listClients,
-      isIsolated: server.isIsolated,
       onEnd: () => this.#watchIdle(),
     })
     this.#restorer = new Restorer(this.#backoff, {
@@ -115,7 +114,6 @@ export class Upstream {
           if (this.roots.isNews(inner)) await this.roots.offer(connection, inner)
           return send(connection, inner).catch((error: unknown) => {
             this.#uses.callers.rememberPages(error, client)
-            if (inner.signal?.aborted || isTimeout(error)) connection.abandoned.add(client?.principal)
             throw error
           })
         },
@@ -200,21 +198,36 @@ export class Upstream {
       const result = await call(args, context)
       if (result.isError === true) this.#uses.callers.rememberPages(getRefusal(result), context.client)
       const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
-      if (isTimeout) connection.abandoned.add(context.client?.principal)
       this.#countTimeout(isTimeout)
       if (!isTimeout && this.#running) this.#backoff.succeed()
       return result
-    } catch (error) {
-      connection.abandoned.add(context.client?.principal)
-      throw error
     } finally {
       end?.()
     }
   }
 
-  /** Passes a log on to the clients whose calls are running; says whether it may be about a call. */
-  logToCallers(params: Readonly<Record<string, unknown>>, told: string | undefined): boolean {
-    return this.#uses.callers.log(params, told)
+  /** Whether no other client has used it. */
+  isFree(client: CallClient): boolean {
+    return this.#uses.callers.audience.isFree(client)
+  }
+
+  /** Forgets a client that has left. */
+  forget(client: CallClient): void {
+    this.roots.forget(client.id)
+    this.#uses.callers.audience.leave(client)
+  }
+
+  /**
+   * Passes a log on: to the clients with running calls, and otherwise to all, as `tell` does. What it logs for one user is not for
+   * others, so if it has been used for several, nobody gets its logs.
+   */
+  passLog(params: JsonObject, told: string | undefined, tell: (client?: string) => void): void {
+    const { callers } = this.#uses
+    const { users } = callers.audience
+    if (users.size > 1) return
+    if (!callers.isEmpty) callers.log(params, told)
+    else if (users.size === 0) tell()
+    else for (const { id } of callers.audience.list()) tell(id)
   }
 
   /** Tells the server about a client's changed folders: now if it uses them, and otherwise before the client's next call. */
@@ -319,6 +332,7 @@ export class Upstream {
         roots: this.roots,
         onNotification: this.#options.onNotification,
         translate: this.#options.translate,
+        onAsked: this.#options.onAsked,
       })
       await this.#options.prepare(connection).catch(onError)
       this.#running = connection
@@ -375,9 +389,4 @@ export class Upstream {
   #watchIdle(): void {
     if (this.#running && this.isIdle) this.#idle.touch()
   }
-}
-
-/** Whether the SDK has given up waiting for an answer. */
-function isTimeout(error: unknown): boolean {
-  return isObject(error) && error['code'] === 'REQUEST_TIMEOUT'
 }

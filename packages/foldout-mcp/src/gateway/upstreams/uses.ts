@@ -66,7 +66,7 @@ export class Uses {
   }
 
   #enter({ client, peer, ask, isOwn }: UseContext): () => void {
-    if (client) this.callers.meet(client)
+    if (client) this.callers.audience.meet(client)
     const caller: Caller = {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../shared/fields.ts'
+import type { Asks } from '../../model/snapshot.ts'
 import type { Caller, Callers } from './callers.ts'
-import type { TranslatedQuestion } from './tasks.ts'
 import { findFault, findMistake } from './ability.ts'
 import { CallEndedError } from './held-calls.ts'
 import type { OutsideQuestions } from './outside.ts'
@@ -15,20 +15,25 @@ export interface Answering {
   /** What the server knows of its clients' folders. */
   readonly roots: Roots
   /** Rewrites the server's question for the client. */
-  readonly translate: (params: JsonObject) => TranslatedQuestion
+  readonly translate: (params: JsonObject) => JsonObject
+  /** Called before each question. From the first one on, each client gets a process of its own. */
+  readonly onAsked: (what: Asks) => void
 }
 
-/** Asks the client whose call is running. If none is, asks the only client that is connected. */
+/** Asks the client whose process it is: during its call, if one is running. */
 export async function answerServer(
-  { callers, outside, roots, translate }: Answering,
+  { callers, outside, roots, translate, onAsked }: Answering,
   method: string,
   given: JsonObject,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  if (method === 'roots/list') return roots.answer({ callers, outside }, signal)
-  const { params, owner } = translate(given)
-  if (callers.isWithout(owner)) return outside.ask({ method, params, owner }, signal)
-  const caller = callers.getOnly(owner)
+  const isForRoots = method === 'roots/list'
+  onAsked(isForRoots ? 'roots' : 'questions')
+  if (isForRoots) return roots.answer({ callers, outside }, signal)
+  if (callers.audience.isShared) throw new Error(SHARED)
+  const params = translate(given)
+  if (callers.isEmpty) return outside.ask({ method, params }, signal)
+  const caller = callers.getOnly()
   const fault = findFault(caller.capabilities, method, params)
   if (fault) throw fault
   // A legacy client answers a question that is wrong. For a modern one, it would be a wrong result of its call.
@@ -58,3 +63,6 @@ async function askCaller(callers: Callers, caller: Caller, question: CallerQuest
     return askCaller(callers, other, question)
   }
 }
+
+const SHARED =
+  'Several clients have used this process of the server, and its question does not say which of them is meant. From now on, each client gets a process of its own. Call the tool again.'

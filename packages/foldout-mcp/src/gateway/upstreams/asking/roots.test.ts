@@ -6,7 +6,7 @@ import { OutsideQuestions } from './outside.ts'
 import { Roots } from './roots.ts'
 
 const callers = new Callers()
-const outside = new OutsideQuestions({ callers, listClients: () => [], isIsolated: false, onEnd: () => undefined })
+const outside = new OutsideQuestions({ callers, listClients: () => [], onEnd: () => undefined })
 const NOBODY = { callers, outside }
 
 function createServer() {

@@ -9,6 +9,8 @@ export interface KnownTask {
   readonly id: string
   /** The id that the server gave it. */
   readonly own: string
+  /** The process or connection that works on it. */
+  readonly place: object
   /** The task's owner: a principal or a connection. */
   readonly owner: string
   /** The connection that started it. */
@@ -16,13 +18,6 @@ export interface KnownTask {
   readonly startedAt: number
   /** As the server last described it, with the client's id. */
   state: JsonObject
-}
-
-/** A server's question as the client gets it. */
-export interface TranslatedQuestion {
-  readonly params: JsonObject
-  /** The owner of the task that it belongs to, if it belongs to one. */
-  readonly owner?: string
 }
 
 /** The key that holds the task's id in messages that belong to it. */
@@ -83,12 +78,12 @@ export class Tasks {
   }
 
   /** Replaces the task id in a process's question with the client's, if it belongs to a task. */
-  translateQuestion(params: JsonObject, place: object): TranslatedQuestion {
+  translateQuestion(params: JsonObject, place: object): JsonObject {
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const related = meta[RELATED]
     const task = isObject(related) ? this.findOwn(related['taskId'], place) : undefined
-    if (task) return { params: this.translate(task, params), owner: task.owner }
-    return { params }
+    if (task) return this.translate(task, params)
+    return params
   }
 
   #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
@@ -98,6 +93,7 @@ export class Tasks {
     const task = {
       id,
       own,
+      place,
       owner: toOwner(client),
       client: client?.id,
       startedAt: Date.now(),
