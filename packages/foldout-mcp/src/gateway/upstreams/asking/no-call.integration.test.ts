@@ -254,7 +254,7 @@ describe('R53 a question outside of calls', () => {
     expect(await call(one, 'pid')).not.toBe(await call(two, 'pid'))
   })
 
-  it('goes to the only client that has used the process, whoever else is connected', async () => {
+  it('goes to the only client that has used the process, with others connected', async () => {
     const gateway = await create()
     const other = vi.fn(accept)
     const one = await connect(gateway)

@@ -69,7 +69,7 @@ describe('R53 a question outside of calls', () => {
     }
   })
 
-  it('goes to the client that has used the process, whoever else is connected', async () => {
+  it('goes to the client that has used the process, with others connected', async () => {
     const [one, two] = [createClient('one'), createClient('two')]
     const { callers, ask } = open([one, two])
     callers.audience.meet(two.client)
