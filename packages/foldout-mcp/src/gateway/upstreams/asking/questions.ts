@@ -37,7 +37,7 @@ export async function answerServer(
   const fault = findFault(caller.capabilities, method, params)
   if (fault) throw fault
   // A legacy client answers a question that is wrong. For a modern one, it would be a wrong result of its call.
-  const mistake = caller.era === 'modern' ? await findMistake(method, params) : undefined
+  const mistake = caller.era === 'modern' ? findMistake(method, params) : undefined
   if (mistake) throw mistake
   // The user may finish with a page long after the call has ended.
   if (typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], caller.client)
@@ -65,4 +65,4 @@ async function askCaller(callers: Callers, caller: Caller, question: CallerQuest
 }
 
 const SHARED =
-  'Several clients have used this process of the server, and its question does not say which of them is meant. From now on, each client gets a process of its own. Call the tool again.'
+  'Several clients have used this process of the server, and its question does not say which of them is meant. From now on, each client gets a process of its own, so call the tool again. Set isolate to true to have that from the start.'

@@ -13,7 +13,11 @@ const QUESTION = {
   params: { message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
 }
 const ACCEPTED = { action: 'accept', content: {} } as const
-const REFUSED = { message: expect.stringMatching(/^Several clients have used this process .* Call the tool again\.$/) }
+const REFUSED = {
+  message: expect.stringMatching(
+    /^Several clients have used this process .* so call the tool again\. Set isolate to true/,
+  ),
+}
 
 let folder: string
 let closing: (() => Promise<unknown>)[]
