@@ -44,6 +44,8 @@ export interface Caller extends LogWish {
   readonly client: string
   /** The principal of the client. Without tokens, all clients are of one user. */
   readonly user: string | undefined
+  /** The owner of the tasks that the client begins. */
+  readonly owner: string
   /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
   /** What the client has declared. */
@@ -65,19 +67,22 @@ export class Callers {
     return () => this.#running.delete(caller)
   }
 
-  /** The running calls, in the order in which they began. */
-  list(): readonly Caller[] {
-    return [...this.#running]
+  /** The running calls, or those of the owner of a task, in the order in which they began. */
+  list(owner?: string): readonly Caller[] {
+    const running = [...this.#running]
+    if (owner === undefined) return running
+    return running.filter((caller) => caller.owner === owner)
   }
 
   /**
    * The call that a question belongs to. One that waits for its client has asked its question, so another question comes from
    * another call, unless all of them wait.
    *
+   * @param owner The owner of the task that it belongs to, if it belongs to one.
    * @throws Error that says why nobody can be asked.
    */
-  getOnly(): Caller {
-    const running = this.list()
+  getOnly(owner?: string): Caller {
+    const running = this.list(owner)
     const active = running.filter(({ waiting }) => waiting === 0)
     const clients = new Map((active.length > 0 ? active : running).map((caller) => [caller.client, caller]))
     const [only, second] = clients.values()

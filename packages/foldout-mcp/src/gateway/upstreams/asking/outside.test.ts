@@ -76,6 +76,15 @@ describe('R53 a question outside of calls', () => {
     expect(await ask()).toEqual({ ...ACCEPTED, by: 'two' })
   })
 
+  it('goes to the owner of the task that it belongs to, and to nobody else', async () => {
+    const { ask } = open([createClient('one'), createClient('two')])
+    expect(await ask({ ...FORM, owner: 'client two' })).toEqual({ ...ACCEPTED, by: 'two' })
+    const asked = open([createClient('one')]).ask({ ...FORM, owner: 'client two' })
+    const refused = asked.catch(getMessage)
+    await vi.advanceTimersByTimeAsync(CLIENT_WAIT_MS + 1_000)
+    expect(await refused).toBe('No connected client can receive requests outside a call.')
+  })
+
   it('makes the process the one of the client that was asked', async () => {
     const clients = [createClient('one')]
     const { callers, ask } = open(clients)

@@ -3,6 +3,7 @@ import type { ClientChannel, ServedClient } from 'foldout/mcp'
 import type { JsonObject } from '../../../shared/fields.ts'
 import type { Callers } from './callers.ts'
 import { ANSWER_MS, CLIENT_POLL_MS, CLIENT_WAIT_MS, MAX_OUTSIDE } from './limits.ts'
+import { toOwner } from './tasks.ts'
 import { findFault } from './ability.ts'
 import { sleep } from '../failures/pause.ts'
 
@@ -24,6 +25,8 @@ export interface OutsideParts {
 export interface OutsideQuestion {
   readonly method: string
   readonly params: JsonObject
+  /** The owner of the task that it belongs to, if it belongs to one. */
+  readonly owner?: string | undefined
 }
 
 /**
@@ -58,16 +61,18 @@ export class OutsideQuestions {
    *
    * @throws Error that says why nobody can be asked, and that the server gets.
    */
-  find({ method, params }: OutsideQuestion): ConnectedClient | undefined {
+  find({ method, params, owner }: OutsideQuestion): ConnectedClient | undefined {
     const { audience } = this.#parts.callers
     const present = this.#parts
       .listClients()
-      .filter(({ client, channel }) => (client.era === 'modern' || channel.isOpen) && audience.isFree(client))
+      .filter(({ client, channel }) => client.era === 'modern' || channel.isOpen)
+      .filter(({ client }) => (owner === undefined ? audience.isFree(client) : toOwner(client) === owner))
     const able = present.filter(({ client }) => !findFault(client.capabilities ?? {}, method, params))
     const [only, second] = able
     if (second) throw new Error(SEVERAL)
     // Clients without a connection are not listed.
-    if (only ? only.client.era === 'modern' : audience.list().some(({ isShared }) => isShared)) throw new Error(MODERN)
+    const hasUnlisted = owner === undefined && audience.list().some(({ isShared }) => isShared)
+    if (only ? only.client.era === 'modern' : hasUnlisted) throw new Error(MODERN)
     const [unable] = present
     const fault = !only && unable && findFault(unable.client.capabilities ?? {}, method, params)
     if (fault) throw fault

@@ -71,6 +71,7 @@ describe('R53 offering folders to a server', () => {
     calling.add({
       client: client.id,
       user: undefined,
+      owner: 'client one',
       capabilities,
       ask,
       notify: tell,

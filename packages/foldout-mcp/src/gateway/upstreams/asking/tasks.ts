@@ -20,6 +20,13 @@ export interface KnownTask {
   state: JsonObject
 }
 
+/** A server's question as the client gets it. */
+export interface TranslatedQuestion {
+  readonly params: JsonObject
+  /** The owner of the task that it belongs to, if it belongs to one. */
+  readonly owner?: string
+}
+
 /** The key that holds the task's id in messages that belong to it. */
 const RELATED = 'io.modelcontextprotocol/related-task'
 const DONE: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
@@ -78,12 +85,12 @@ export class Tasks {
   }
 
   /** Replaces the task id in a process's question with the client's, if it belongs to a task. */
-  translateQuestion(params: JsonObject, place: object): JsonObject {
+  translateQuestion(params: JsonObject, place: object): TranslatedQuestion {
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const related = meta[RELATED]
     const task = isObject(related) ? this.findOwn(related['taskId'], place) : undefined
-    if (task) return this.translate(task, params)
-    return params
+    if (task) return { params: this.translate(task, params), owner: task.owner }
+    return { params }
   }
 
   #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
