@@ -96,7 +96,7 @@ describe.each(ERAS)('what nobody here knows, from a %s client', (era) => {
       experimental: { 'example/experiment': { deep: [1] } },
       extensions: { 'example/extension': { deep: [1] } },
     })
-    await client.notification({ method: 'notifications/example', params: { 'example/news': 1 } } as never)
+    await client.notification({ method: 'notifications/example', params: { 'example/news': 1 } })
     await vi.waitFor(async () =>
       expect(await request(client, 'example/heard', {})).toMatchObject({ heard: [{ 'example/news': 1 }] }),
     )

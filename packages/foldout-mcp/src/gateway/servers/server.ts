@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
 import { ignore } from 'foldout/promises'
 import { createSignIns, type SignIns } from '../auth/sign-in.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { dependsOnRoot, fillServer, type FilledStdioServer } from '../config/fill-server.ts'
+import { dependsOnRoot, fillServer } from '../config/fill-server.ts'
 import { KnownServer } from './known-server.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import type { CalledServer, Comparison } from './server-tool.ts'
+import type { CalledServer } from './server-tool.ts'
 import type { Connection } from '../upstreams/connection.ts'
 import type { ToolCall } from '../upstreams/upstream-options.ts'
 import type { ServerTool } from './server-tool.ts'
@@ -78,14 +78,6 @@ export class GatewayServer implements CalledServer {
     return this.known.tools
   }
 
-  hashTool(tool: string): string | undefined {
-    return this.known.hashTool(tool)
-  }
-
-  compare(listed: ServerTool, running: RawTool): Comparison {
-    return this.known.compare(listed, running)
-  }
-
   /** The server's tools, resources and prompts, now or when it last ran. */
   get snapshot(): Snapshot | undefined {
     return this.known.snapshot
@@ -124,15 +116,13 @@ export class GatewayServer implements CalledServer {
       fillServer(this.config, variables),
       'the start itself says what is wrong with its variables',
     )
-    if (filled?.kind === 'stdio') await turn(() => this.#install(filled))
+    if (filled?.kind === 'stdio') {
+      // Most gateways answer from the cache when they start.
+      const { installAhead } = await import('../upstreams/process/install-ahead.ts')
+      await turn(() => installAhead(filled, { guard: this.#options.guard, signal: this.#ended.signal }))
+    }
     this.#ended.signal.throwIfAborted()
     await this.#upstreams.getShared().connect()
-  }
-
-  async #install(server: FilledStdioServer): Promise<void> {
-    // Most gateways answer from the cache when they start.
-    const { installAhead } = await import('../upstreams/process/install-ahead.ts')
-    await installAhead(server, { guard: this.#options.guard, signal: this.#ended.signal })
   }
 
   /**
