@@ -89,6 +89,20 @@ describe.each(LINES)('what nobody here knows, from a $client client over $transp
   })
 })
 
+describe.each(ERAS)('what nobody here knows, from a %s client', (era) => {
+  it('R53 passes as a notification, and as a capability of the server', async () => {
+    const client = await open({ inventing: define(era) }, era, 'stdio')
+    expect(client.getServerCapabilities()).toMatchObject({
+      experimental: { 'example/experiment': { deep: [1] } },
+      extensions: { 'example/extension': { deep: [1] } },
+    })
+    await client.notification({ method: 'notifications/example', params: { 'example/news': 1 } })
+    await vi.waitFor(async () =>
+      expect(await request(client, 'example/heard', {})).toMatchObject({ heard: [{ 'example/news': 1 }] }),
+    )
+  })
+})
+
 describe('a method that nobody here knows', () => {
   it.each(ERAS)('R53 goes to none of several servers of a %s client', async (era) => {
     const client = await open({ one: define('legacy'), two: define('modern') }, era, 'http')

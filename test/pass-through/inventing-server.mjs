@@ -3,7 +3,12 @@ import { createInterface } from 'node:readline'
 
 const isModern = process.argv[2] === 'modern'
 const VERSION = '2026-07-28'
-const capabilities = { tools: {}, 'example/ability': { deep: [1] } }
+const capabilities = {
+  tools: {},
+  'example/ability': { deep: [1] },
+  experimental: { 'example/experiment': { deep: [1] } },
+  extensions: { 'example/extension': { deep: [1] } },
+}
 const serverInfo = { name: 'inventing', version: '1.0.0' }
 const tool = {
   name: 'echo',
@@ -18,6 +23,8 @@ const listing = isModern ? { ...end, ttlMs: 1_000, cacheScope: 'public' } : {}
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
+const heard = []
+
 function answer(method, params) {
   if (method === 'initialize' && !isModern) return { protocolVersion: '2025-11-25', capabilities, serverInfo }
   if (method === 'server/discover' && isModern)
@@ -29,6 +36,7 @@ function answer(method, params) {
     const content = [{ type: 'text', text: JSON.stringify({ got, meta }), 'example/content': { deep: [1] } }]
     return { ...end, content, 'example/result': { deep: [null] }, _meta: { 'example/answer': 2 } }
   }
+  if (method === 'example/heard') return { ...end, heard }
   if (method === 'example/fail')
     throw Object.assign(new Error('Not now.'), { code: -31_999, data: { 'example/data': [1] } })
   if (!method.startsWith('example/')) throw Object.assign(new Error('Method not found'), { code: -32_601 })
@@ -38,6 +46,7 @@ function answer(method, params) {
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} } = JSON.parse(line)
+  if (method === 'notifications/example') heard.push(params)
   if (id === undefined || method === undefined) return
   try {
     const result = answer(method, params)

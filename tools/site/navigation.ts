@@ -42,6 +42,7 @@ const GROUPS: readonly NavigationGroup[] = [
       'guide/gateway-sign-in',
       'guide/gateway-rules',
       'guide/gateway-running',
+      'guide/gateway-commands',
       'guide/gateway-recording',
     ],
   },

@@ -257,7 +257,7 @@ class RunningGateway implements Gateway {
     let skills: ServedSkills | undefined
     try {
       this.#refuseClosed()
-      await Promise.all(added.map((server) => server.restore()))
+      await Promise.all(added.map((server) => server.known.restore()))
       await startRequired(added)
       skills = await readOwnSkills(config.skills, {
         trust: this.#options.trustSkill,
@@ -336,7 +336,7 @@ class RunningGateway implements Gateway {
     const start = isShared ? server.learn() : server.start()
     // Its state says why, if it does not start.
     if (!isKnown) this.#starts.add(server, start)
-    else if (server.isOutdated) this.#starts.addOutdated(start)
+    else if (server.known.isOutdated) this.#starts.addOutdated(start)
     else void ignore(start, 'its state says why it does not start')
   }
 

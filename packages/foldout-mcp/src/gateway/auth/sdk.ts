@@ -1,6 +1,6 @@
 /**
- * What is left of the official SDK: its sign-ins, and its checks of questions. Loaded when a server first asks for a
- * sign-in, or first asks a modern client; bundled, so that its packages need not be installed.
+ * What is left of the official SDK: its sign-ins. Loaded when a server first asks for one; bundled, so that its packages need
+ * not be installed.
  */
 export {
   auth,
@@ -9,7 +9,6 @@ export {
   exchangeAuthorization,
   extractWWWAuthenticateParams,
   fetchToken,
-  isSpecType,
   LATEST_PROTOCOL_VERSION,
   OAuthError,
   OAuthErrorCode,

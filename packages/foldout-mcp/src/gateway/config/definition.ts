@@ -220,7 +220,7 @@ export interface ServerDefinition {
   readonly required?: boolean
   /** `lazy` starts the server when it is first needed, `eager` with the gateway. Default `lazy`. */
   readonly start?: 'lazy' | 'eager'
-  /** Whether each client gets its own process or connection, for servers that keep state per client. */
+  /** Whether each client gets its own process or connection. A legacy server that asks its clients gets them anyway. */
   readonly isolate?: boolean
   /** How long a server may go without a call before it is stopped; 0 never stops it. Default 600 seconds. */
   readonly idleSeconds?: number
@@ -228,7 +228,7 @@ export interface ServerDefinition {
   readonly timeoutSeconds?: number
   /** How many calls run at a time. Default 16. */
   readonly maxConcurrent?: number
-  /** The most processes that run for single clients (`isolate`) or folders (`${ROOT}`). Default 64. */
+  /** The most processes that run for single clients or folders (`${ROOT}`). Default 64. */
   readonly maxProcesses?: number
   /** Overrides the gateway's `foldResults` for this server. */
   readonly foldResults?: number

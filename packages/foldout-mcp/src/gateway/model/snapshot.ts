@@ -18,7 +18,12 @@ export interface Snapshot {
   readonly resources: readonly Listed[]
   readonly templates: readonly Listed[]
   readonly prompts: readonly Listed[]
+  /** What it has asked its clients for. From then on, each client gets a process of its own. */
+  readonly asks?: Asks
 }
+
+/** A server that asks only for folders can share a process among clients that have none. */
+export type Asks = 'roots' | 'questions'
 
 /** An entry of a list, as the server wrote it. */
 export type Listed = Readonly<Record<string, unknown>>

@@ -280,7 +280,7 @@ class ServedView implements View {
     const isMeant = createNameFilter(wanted)
     for (const server of this.#options.getServers()) {
       const { name } = server
-      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.listHeld()), who)
+      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.known.listHeld()), who)
       const tool = held.find((one) => isMeant(name, one))
       if (tool) return `${name}/${tool.shown.name}`
     }
@@ -290,7 +290,7 @@ class ServedView implements View {
   #listHeld(who: Who): readonly string[] {
     return this.#options.getServers().flatMap((server) => {
       const { name } = server
-      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.listHeld()), who)
+      const held = this.#guard.filter(name, selectTools(this.#settings.preset, server, server.known.listHeld()), who)
       return held.map(({ shown }) => `${name}/${shown.name}`)
     })
   }

@@ -26,7 +26,7 @@ export class FirstStarts {
   }
 
   add(server: GatewayServer, start: Promise<unknown>): void {
-    if (!server.hasFailed) this.#until = performance.now() + WAIT_FOR_TOOLS_MS
+    if (!server.known.hasFailed) this.#until = performance.now() + WAIT_FOR_TOOLS_MS
     this.#starts.set(server, this.#follow(server, start))
   }
 
@@ -41,7 +41,7 @@ export class FirstStarts {
     this.#starts.delete(server)
     const { state } = server
     // A server that needs a sign-in answers quickly, and works after it.
-    if (state.type === 'failed' && !state.needsSignIn) await server.noteFailure()
+    if (state.type === 'failed' && !state.needsSignIn) await server.known.noteFailure()
     this.#retry(server)
   }
 
@@ -51,12 +51,12 @@ export class FirstStarts {
    */
   async wait(withinMs: number): Promise<void> {
     if (withinMs === Infinity) return void (await Promise.all([...this.#starts.values(), ...this.#outdated]))
-    const awaited = new Map([...this.#starts].filter(([server]) => !server.hasFailed))
+    const awaited = new Map([...this.#starts].filter(([server]) => !server.known.hasFailed))
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))
     await Promise.race([Promise.all(awaited.values()), late])
     clearTimeout(timer)
-    for (const server of awaited.keys()) if (this.#starts.has(server)) void server.noteFailure()
+    for (const server of awaited.keys()) if (this.#starts.has(server)) void server.known.noteFailure()
   }
 
   /** The same for a search. A server that hangs delays only the first ones. */

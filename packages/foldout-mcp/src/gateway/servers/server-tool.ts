@@ -32,10 +32,12 @@ export interface Turns {
 /** The server of a call. */
 export interface CalledServer {
   readonly name: string
-  /** The hash of a tool's definition and its overrides at this moment; undefined if the tool is gone. */
-  hashTool(tool: string): string | undefined
-  /** Compares a tool as it was listed with the one of the running server. */
-  compare(listed: ServerTool, running: RawTool): Comparison
+  readonly known: {
+    /** The hash of a tool's definition and its overrides at this moment; undefined if the tool is gone. */
+    hashTool(tool: string): string | undefined
+    /** Compares a tool as it was listed with the one of the running server. */
+    compare(listed: ServerTool, running: RawTool): Comparison
+  }
   /** Sends a call, and starts the server if necessary. */
   send(call: ToolCall, context: CallContext): Promise<CallResult>
 }

@@ -1,20 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
 import { ignore } from 'foldout/promises'
 import { createSignIns, type SignIns } from '../auth/sign-in.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { dependsOnRoot, fillServer, type FilledStdioServer } from '../config/fill-server.ts'
-import { ServerPins } from '../policy/pins/server-pins.ts'
+import { dependsOnRoot, fillServer } from '../config/fill-server.ts'
+import { KnownServer } from './known-server.ts'
 import type { GatewayServerOptions } from './server-options.ts'
-import type { CalledServer, Comparison } from './server-tool.ts'
-import { identifyServer } from '../upstreams/catalog-cache.ts'
+import type { CalledServer } from './server-tool.ts'
 import type { Connection } from '../upstreams/connection.ts'
-import { CACHE_FRESH_MS } from '../upstreams/limits.ts'
-import { ToolTable } from './tool-table.ts'
 import type { ToolCall } from '../upstreams/upstream-options.ts'
 import type { ServerTool } from './server-tool.ts'
-import { compareTools, hashSnapshot, keepFirst, type Snapshot } from '../model/snapshot.ts'
-import { LogLevels, OWN, WantedNews } from '../upstreams/subscriptions.ts'
+import type { Snapshot } from '../model/snapshot.ts'
+import { WantedNews } from '../upstreams/wanted-news.ts'
 import { Tasks } from '../upstreams/asking/tasks.ts'
 import { UpstreamPool, type WantedUpstream } from '../upstreams/upstream-pool.ts'
 import { Upstream } from '../upstreams/upstream.ts'
@@ -26,41 +23,40 @@ import { getErrorMessage } from '../../shared/errors.ts'
 export class GatewayServer implements CalledServer {
   #config: ServerConfig
   readonly tasks: Tasks
+  /** What is known about it while it does not run. */
+  readonly known: KnownServer
   readonly #options: GatewayServerOptions<GatewayServer>
   readonly #upstreams: UpstreamPool
   readonly #signIns: SignIns
-  readonly #pins: ServerPins
-  readonly #table: ToolTable
-  #snapshot: Snapshot | undefined
-  #savedAt = -Infinity
-  #hasFailed = false
   readonly #ended = new AbortController()
-  #stopWatching: (() => void) | undefined
-  readonly #wanted = new WantedNews()
-  readonly #logLevels: LogLevels
+  /** What its clients want to hear from it. */
+  readonly news: WantedNews
 
   constructor(config: ServerConfig, options: GatewayServerOptions<GatewayServer>) {
     this.#config = config
     this.#options = options
     this.tasks = new Tasks(options.store.gateways.mark)
     this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
-    this.#logLevels = new LogLevels(this.#wanted, this.#upstreams, () => this.#snapshot)
+    this.news = new WantedNews(this.#upstreams, {
+      getSnapshot: () => this.snapshot,
+      use: (work, context) => this.use(work, context),
+    })
     this.#signIns = createSignIns({
       store: options.store.signIns,
       onProblem: (message) => this.#complain(message),
       onTokens: (tokens) => options.secrets.add(tokens, 'sign-in'),
       // If it does not start, its state says why.
-      onSignedIn: () => void ignore(this.#upstreams.getShared().retry(), 'its state says why it does not start'),
+      onSignedIn: () => void ignore(this.#upstreams.retry(), 'its state says why it does not start'),
     })
-    this.#pins = new ServerPins({
-      store: options.store.pins,
-      id: identifyServer(config),
-      server: config.name,
-      mode: config.pin ?? options.getPinMode(),
-      onApproved: () => this.#snapshot && this.#take(this.#snapshot),
+    this.known = new KnownServer({
+      ...options,
+      getConfig: () => this.#config,
+      onTools: () => {
+        this.#upstreams.divide(this.snapshot?.asks)
+        options.onTools(this)
+      },
       onProblem: (message) => this.#complain(message),
     })
-    this.#table = new ToolTable({ secrets: options.secrets, pins: this.#pins })
   }
 
   get config(): ServerConfig {
@@ -75,35 +71,20 @@ export class GatewayServer implements CalledServer {
   adopt(config: ServerConfig): void {
     if (isDeepStrictEqual(config, this.#config)) return
     this.#config = config
-    if (this.#snapshot) this.#take(this.#snapshot)
+    this.known.update()
   }
 
   get tools(): readonly ServerTool[] {
-    return this.#table.tools
-  }
-
-  /** The tools that are not shown until the user accepts their definitions. */
-  listHeld(): readonly ServerTool[] {
-    return this.#table.listHeld()
-  }
-
-  hashTool(tool: string): string | undefined {
-    return this.#table.hash(tool)
-  }
-
-  compare(listed: ServerTool, running: RawTool): Comparison {
-    return this.#table.compare(listed, running)
+    return this.known.tools
   }
 
   /** The server's tools, resources and prompts, now or when it last ran. */
   get snapshot(): Snapshot | undefined {
-    return this.#snapshot
+    return this.known.snapshot
   }
 
-  /** What the server says about its use, for models. Nothing if changes are held until they are approved, because this text is not pinned. */
   get instructions(): string | undefined {
-    if (this.#pins.isHolding) return undefined
-    return this.#snapshot?.instructions
+    return this.known.instructions
   }
 
   /** The state of the shared process, or of the one started last. */
@@ -111,43 +92,9 @@ export class GatewayServer implements CalledServer {
     return this.#upstreams.last?.state ?? { type: 'stopped' }
   }
 
-  /** Takes the tools from the cache, if they are there. */
-  async restore(): Promise<void> {
-    const [cached] = await Promise.all([this.#options.store.catalogs.read(this.config), this.#pins.load()])
-    this.#stopWatching ??= this.#options.store.catalogs.watch(this.config, () => void this.#reread())
-    if (!cached) this.#hasFailed = await this.#options.store.catalogs.hasFailed(this.config)
-    if (!cached) return
-    this.#savedAt = cached.savedAt
-    this.#take(cached.snapshot)
-  }
-
-  /** Whether an earlier gateway has waited for its tools in vain. */
-  get hasFailed(): boolean {
-    return this.#hasFailed
-  }
-
-  /** Remembers that it has not listed its tools in time, so that clients do not wait for it at the next start. */
-  async noteFailure(): Promise<void> {
-    if (!this.#ended.signal.aborted && !this.#snapshot) await this.#options.store.catalogs.noteFailure(this.config)
-  }
-
-  /** Takes over what another gateway has learned about the server. */
-  async #reread(): Promise<void> {
-    const cached = await this.#options.store.catalogs.read(this.config)
-    if (!cached || this.#ended.signal.aborted) return
-    this.#savedAt = Math.max(this.#savedAt, cached.savedAt)
-    const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(cached.snapshot)
-    if (isNew) this.#take(cached.snapshot)
-  }
-
-  /** Whether its cached tools are those of other values of its variables. */
-  get isOutdated(): boolean {
-    return this.#snapshot !== undefined && this.#savedAt === -Infinity
-  }
-
   /** Whether to ask the server for its tools now instead of at its first call. */
   get wantsStart(): boolean {
-    return this.config.start === 'eager' || this.config.isRequired || Date.now() - this.#savedAt > CACHE_FRESH_MS
+    return this.config.start === 'eager' || this.config.isRequired || this.known.isStale
   }
 
   /** Takes the tools of the server, from another gateway that asks it right now, or by starting it. Rejects if it does not start. */
@@ -157,8 +104,8 @@ export class GatewayServer implements CalledServer {
       isAsked = true
       return this.start()
     })
-    if (!isAsked) await this.#reread()
-    if (!isAsked && !this.#snapshot) await this.start()
+    if (!isAsked) await this.known.reread()
+    if (!isAsked && !this.snapshot) await this.start()
   }
 
   /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
@@ -169,15 +116,13 @@ export class GatewayServer implements CalledServer {
       fillServer(this.config, variables),
       'the start itself says what is wrong with its variables',
     )
-    if (filled?.kind === 'stdio') await turn(() => this.#install(filled))
+    if (filled?.kind === 'stdio') {
+      // Most gateways answer from the cache when they start.
+      const { installAhead } = await import('../upstreams/process/install-ahead.ts')
+      await turn(() => installAhead(filled, { guard: this.#options.guard, signal: this.#ended.signal }))
+    }
     this.#ended.signal.throwIfAborted()
     await this.#upstreams.getShared().connect()
-  }
-
-  async #install(server: FilledStdioServer): Promise<void> {
-    // Most gateways answer from the cache when they start.
-    const { installAhead } = await import('../upstreams/process/install-ahead.ts')
-    await installAhead(server, { guard: this.#options.guard, signal: this.#ended.signal })
   }
 
   /**
@@ -200,45 +145,23 @@ export class GatewayServer implements CalledServer {
     return Object.assign(error, { message: hide(error.message), ...data })
   }
 
-  /** Sends a request that is not a call, and starts the server if necessary. See {@link Upstream.request}. */
+  /**
+   * Sends a request that is not a call, and starts the server if necessary. See {@link Upstream.request}.
+   *
+   * @param place The process that works on the task that the request is about.
+   */
   async request(
     method: string,
     context: CallContext,
     send: Parameters<Upstream['request']>[2],
+    place?: object,
   ): Promise<Readonly<Record<string, unknown>>> {
     try {
-      return await (await this.#upstreams.find(context)).request(method, context, send)
+      const upstream = place instanceof Upstream ? place : await this.#upstreams.find(context)
+      return await upstream.request(method, context, send)
     } catch (error) {
       throw this.#hideInError(error)
     }
-  }
-
-  /** The level that the server was told, if it was. */
-  get logLevel(): string | undefined {
-    return this.#wanted.logLevel
-  }
-
-  /** Sets the least severe level that the server logs. */
-  setLogLevel(level: string): void {
-    void this.#logLevels.set(level)
-  }
-
-  /** Watches a resource until nobody needs it, even across restarts of the server. */
-  async watch(uri: string, context: UseContext): Promise<void> {
-    this.#wanted.watch(uri)
-    try {
-      await this.use(({ subscriptions }) => subscriptions.watch(uri), context)
-    } catch (error) {
-      this.#wanted.unwatch(uri)
-      throw error
-    }
-  }
-
-  async unwatch(uri: string): Promise<void> {
-    this.#wanted.unwatch(uri)
-    if (this.#wanted.isWatched(uri)) return
-    const running = this.#upstreams.listRunning()
-    await Promise.all(running.map((upstream) => upstream.use(({ subscriptions }) => subscriptions.unwatch(uri), OWN)))
   }
 
   /** Keeps a sign-in from expiring, whether or not the server is used. */
@@ -259,8 +182,8 @@ export class GatewayServer implements CalledServer {
   async close(): Promise<void> {
     this.#ended.abort()
     this.#signIns.close()
-    this.#stopWatching?.()
-    await Promise.all([this.#pins.close(), this.#upstreams.close()])
+    await this.#upstreams.close()
+    await this.known.close()
   }
 
   /** Called when a client's folders have changed. */
@@ -273,22 +196,25 @@ export class GatewayServer implements CalledServer {
     await this.#upstreams.release(client)
   }
 
-  #createUpstream({ root, forwarded, isFor, onStopped }: WantedUpstream): Upstream {
+  #createUpstream({ root, forwarded, onStopped }: WantedUpstream): Upstream {
     const { variables, timeoutMs, version, guard, loop, turn, secrets, onEvent, onNotification } = this.#options
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
-      prepare: (connection) => this.#wanted.tell(connection),
+      prepare: (connection) => this.news.tell(connection),
       translate: (params) => this.tasks.translateQuestion(params, upstream),
-      hasSubscribers: () => this.#wanted.isWatching,
-      isWatched: () => this.#wanted.isWatching || this.tasks.isRunning,
-      listClients: () => this.#options.listClients(this).filter(({ client }) => isFor(client.id)),
+      hasSubscribers: () => this.news.isWatching,
+      isWatched: () => this.news.isWatching || this.tasks.isRunning,
+      listClients: () => this.#options.listClients(this),
+      onAsked: (asks) => this.#upstreams.divide(asks) && this.known.learnAsks(asks),
       secrets,
       secretOrigin: forwarded || root !== undefined ? 'client' : 'configuration',
       post: this.#options.post,
       ...(forwarded && { headers: forwarded.headers }),
       onNotification: (method, given) => {
-        const params = method === 'notifications/message' ? secrets.hideIn(given) : given
-        if (method === 'notifications/message' && upstream.logToCallers(params, this.#wanted.logLevel)) return
+        const isLog = method === 'notifications/message'
+        const params = isLog ? secrets.hideIn(given) : given
+        const tell = (to?: string): void => onNotification(this, method, params, to)
+        if (isLog) return upstream.passLog(params, this.news.logLevel, tell)
         if (method === 'notifications/tasks/status') {
           const task = this.tasks.findOwn(params['taskId'], upstream)
           return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
@@ -296,22 +222,22 @@ export class GatewayServer implements CalledServer {
         // What a server tells one user is not for the others.
         if (method !== 'notifications/elicitation/complete') {
           if (forwarded) return undefined
-          return onNotification(this, method, params)
+          return tell()
         }
         const client = upstream.findPage(params['elicitationId'])
-        if (client !== undefined) onNotification(this, method, params, client)
+        if (client !== undefined) tell(client)
       },
       timeoutMs,
       version,
       guard: { ...guard, createMarker: () => ({ ...guard.createMarker(), ...loop.mark(this.#config) }) },
       signIns: this.#signIns,
       turn,
-      getEra: () => this.#snapshot?.era,
+      getEra: () => this.snapshot?.era,
       onSnapshot: (given) => {
-        const snapshot = secrets.hideIn(given)
-        // What a server shows one user is not for the others, unless nothing else is known about the server.
-        if (forwarded && this.#snapshot) this.#pins.meetForUser(keepFirst(snapshot.tools), onEvent)
-        else this.#refresh(snapshot)
+        const { asks } = this.#upstreams
+        const snapshot = { ...secrets.hideIn(given), ...(asks && { asks }) }
+        if (forwarded) this.known.refreshForUser(snapshot)
+        else this.known.refresh(snapshot)
       },
       onState: (state) => {
         onEvent({ type: 'server/state', server: this.name, state })
@@ -322,32 +248,9 @@ export class GatewayServer implements CalledServer {
     return upstream
   }
 
-  /** Takes what the running server lists, and caches it for the next start. */
-  #refresh(snapshot: Snapshot): void {
-    const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(snapshot)
-    const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS
-    if (isNew || isStale) {
-      this.#savedAt = Date.now()
-      void this.#options.store.catalogs.write(this.config, snapshot)
-    }
-    if (isNew) this.#take(snapshot)
-  }
-
-  #take(snapshot: Snapshot): void {
-    const before = this.#snapshot?.tools ?? []
-    this.#snapshot = snapshot
-    const hasNews = this.#pins.check(keepFirst(snapshot.tools))
-    this.#table.fill(snapshot.tools, this.config)
-    const { onEvent, onTools } = this.#options
-    const change = compareTools(before, snapshot.tools)
-    onEvent({ type: 'server/tools', server: this.name, tools: snapshot.tools.length, change })
-    if (hasNews) onEvent(this.#pins.toEvent())
-    onTools(this)
-  }
-
   /** @throws UpstreamError if the server cannot be started or is overloaded. */
   async send(call: ToolCall, context: CallContext): Promise<CallResult> {
-    if (context.peer) await this.#logLevels.want(context.peer)
+    if (context.peer) await this.news.wantLogs(context.peer)
     const upstream = await this.#upstreams.find(context)
     return this.tasks.begin(await upstream.call(call, context), context.client, upstream)
   }

@@ -16,7 +16,7 @@ import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from '../model/snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { Load } from './uses.ts'
-import { Abandoned, watchTransport } from './asking/watch-transport.ts'
+import { hideInTransport } from './asking/hide-secrets.ts'
 
 /** A connected server. */
 export interface Connection {
@@ -34,8 +34,6 @@ export interface Connection {
   getEnding(): string | undefined
   /** The work that is done with it now. */
   readonly load: Load
-  /** The calls that were cancelled and not answered. */
-  readonly abandoned: Abandoned
   close(): Promise<void>
 }
 
@@ -89,7 +87,6 @@ interface Attempt {
 function createAttempt(server: FilledServer, options: ConnectionOptions): Attempt {
   const { version, timeoutMs, signal, era } = options
   const ended = new AbortController()
-  const abandoned = new Abandoned()
   let transport: McpTransport | undefined
   let child: ChildTransport | undefined
   const complaint = new Complaint(options.secrets.hide)
@@ -112,7 +109,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     if (target.kind === 'stdio') child = await createChild(target, { guard, onStderr })
     const raw = target.kind === 'stdio' ? child : connectByHttp(target, { signIns, isOpen, onLost })
     if (isClosed || !raw) throw new Error('It was closed before it could connect.')
-    transport = watchTransport(raw, { secrets, abandoned })
+    transport = hideInTransport(raw, secrets)
     return connectToMcp(transport, {
       name: 'foldout',
       version,
@@ -140,13 +137,11 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   }
   async function open(): Promise<Connection> {
     const session = await connect()
-    const forget = options.callers.watch(abandoned)
     const closed = (async () => {
       await session.closed
-      forget()
       ended.abort()
     })()
-    const parts = { ...options, closed, getComplaint, getEnding, close, abandoned, ended: ended.signal }
+    const parts = { ...options, closed, getComplaint, getEnding, close, ended: ended.signal }
     opened = await listAll(session, server.name, parts)
     return opened
   }
@@ -173,14 +168,14 @@ async function connectToEither(
 interface ListedParts
   extends
     Pick<ConnectionOptions, 'callTimeoutMs' | 'onChange' | 'onError' | 'onNotification'>,
-    Pick<Connection, 'closed' | 'getComplaint' | 'getEnding' | 'close' | 'abandoned'> {
+    Pick<Connection, 'closed' | 'getComplaint' | 'getEnding' | 'close'> {
   /** Aborted when the connection has ended. */
   readonly ended: AbortSignal
 }
 
 /** Lists everything that a connected server has, and follows its changes. */
 async function listAll(session: McpSession, server: string, parts: ListedParts): Promise<Connection> {
-  const { closed, getComplaint, getEnding, close, abandoned, ended, onError } = parts
+  const { closed, getComplaint, getEnding, close, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   /** Also those that cannot be called, because the catalog reports what is wrong with them. */
   let listed: readonly RawTool[] = []
@@ -222,7 +217,6 @@ async function listAll(session: McpSession, server: string, parts: ListedParts):
     getEnding,
     close,
     load: new Load(),
-    abandoned,
     get tools() {
       return tools
     },

@@ -21,7 +21,7 @@ export type Turn = <Result>(work: () => PromiseLike<Result>) => Promise<Result>
 
 export interface UpstreamOptions extends Pick<
   ConnectionOptions,
-  'timeoutMs' | 'version' | 'guard' | 'signIns' | 'onError' | 'onNotification' | 'translate'
+  'timeoutMs' | 'version' | 'guard' | 'signIns' | 'onError' | 'onNotification' | 'onAsked' | 'translate'
 > {
   readonly variables: Variables
   readonly secrets: Secrets
@@ -29,7 +29,7 @@ export interface UpstreamOptions extends Pick<
   readonly secretOrigin: SecretOrigin
   /** Passes clients' answers between gateways, if there are several. */
   readonly post?: HeldPost | undefined
-  /** The connected clients that use this process or connection, or may use it. */
+  /** The connected clients that may use the server. */
   listClients(): readonly ConnectedClient[]
   /** Headers of the connection's client. Variables in them are not filled in, because the client is not the user. */
   readonly headers?: Readonly<Record<string, string>>

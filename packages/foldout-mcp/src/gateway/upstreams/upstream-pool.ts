@@ -3,6 +3,8 @@ import type { CallClient } from 'foldout/catalog'
 import type { ServerConfig } from '../config/config.ts'
 import { dependsOnRoot } from '../config/fill-server.ts'
 import { readForwarded, type Forwarded } from '../policy/forwarded.ts'
+import type { Asks } from '../model/snapshot.ts'
+import { toScope } from './asking/audience.ts'
 import { UpstreamError } from './failures/failures.ts'
 import type { Upstream } from './upstream.ts'
 import type { UseContext } from './uses.ts'
@@ -16,13 +18,14 @@ export interface WantedUpstream {
   readonly root: string | undefined
   /** The client headers to pass on. */
   readonly forwarded: Forwarded | undefined
-  /** Whether it is the one that a client uses, or would use. */
-  isFor(client: string): boolean
   /** Call it when the process has stopped. */
   onStopped(): void
 }
 
-/** The processes or connections of one server: one that all clients share, or one for each client, folder or user. */
+/**
+ * The processes or connections of one server: one that all clients share, or one for each client, folder or user. From a legacy
+ * server's first question on, each client gets one, because the question does not say which client it is for.
+ */
 export class UpstreamPool {
   readonly #config: ServerConfig
   readonly #isByRoot: boolean
@@ -31,19 +34,26 @@ export class UpstreamPool {
   readonly #upstreams = new Map<string, Upstream>()
   /** The scopes of the processes that each client has to itself. */
   readonly #scopes = new Map<string, Set<string>>()
-  /** Whether different clients may get different processes. */
-  readonly #isDivided: boolean
-  /** The clients that use each scope, if they are divided. */
-  readonly #users = new Map<string, Set<string>>()
   /** The working folder that each client reports. */
   readonly #roots = new Map<string, Promise<string | undefined>>()
+  #asks: Asks | undefined
 
   constructor(config: ServerConfig, create: (wanted: WantedUpstream) => Upstream) {
     this.#config = config
     this.#isByRoot = dependsOnRoot(config)
-    const isByUser = config.kind !== 'stdio' && config.forwardHeaders.length > 0
-    this.#isDivided = config.isIsolated || this.#isByRoot || isByUser
     this.#create = create
+  }
+
+  /** What the server is known to ask its clients for. */
+  get asks(): Asks | undefined {
+    return this.#asks
+  }
+
+  /** Divides the clients from now on. Returns whether that is new. */
+  divide(asks: Asks | undefined): boolean {
+    if (asks === undefined || this.#asks === asks || this.#asks === 'questions') return false
+    this.#asks = asks
+    return true
   }
 
   /** The one that was used last. */
@@ -67,39 +77,45 @@ export class UpstreamPool {
 
   #findOwn(context: UseContext, root: string | undefined): Upstream {
     const forwarded = readForwarded(this.#config, context)
-    if (!forwarded && root === undefined && !this.#config.isIsolated) {
-      if (this.#isDivided) this.#note(SHARED, context.client)
-      return this.getShared()
-    }
-    const scope = this.#config.isIsolated ? toScope(context.client) : SHARED
-    const key = [forwarded?.key ?? '', scope, root ?? ''].filter((part) => part !== '').join(' ')
-    if (scope !== SHARED) {
-      const known = this.#scopes.get(scope) ?? new Set()
-      this.#scopes.set(scope, known)
-      known.add(key)
-    }
-    this.#note(key, context.client)
+    const shared = [forwarded?.key ?? SHARED, root ?? ''].filter((part) => part !== '').join(' ')
+    const { client } = context
+    const scope = toScope(client)
+    if (!client || scope === SHARED || !this.#needsOwn(context)) return this.#get(shared, root, forwarded)
+    const key = `${shared} ${scope}`
+    this.#scopes.set(scope, (this.#scopes.get(scope) ?? new Set()).add(key))
+    this.#adopt(shared, key, client)
     return this.#get(key, root, forwarded)
   }
 
-  /** Remembers who uses a process. Clients without a connection have one id together. */
-  #note(key: string, client: CallClient | undefined): void {
-    if (!client || client.isShared) return
-    const users = this.#users.get(key) ?? new Set()
-    this.#users.set(key, users.add(client.id))
+  #needsOwn({ peer }: UseContext): boolean {
+    if (this.#config.isIsolated || this.#asks === 'questions') return true
+    return this.#asks === 'roots' && 'roots' in (peer?.capabilities ?? {})
+  }
+
+  /** Gives a client the shared process, which may know the client by now, unless others have used it. */
+  #adopt(shared: string, key: string, client: CallClient): void {
+    const upstream = this.#upstreams.get(shared)
+    if (!upstream?.isFree(client) || this.#upstreams.has(key)) return
+    this.#upstreams.delete(shared)
+    this.#upstreams.set(key, upstream)
   }
 
   /** Stops the processes that a departed client had to itself. */
   async release(client: CallClient): Promise<void> {
     const scope = toScope(client)
-    for (const { roots } of this.#upstreams.values()) roots.forget(client.id)
-    for (const users of this.#users.values()) users.delete(client.id)
+    for (const upstream of this.#upstreams.values()) upstream.forget(client)
     // Others may be using the process of clients without a connection.
     if (scope === SHARED || client.isShared) return
     const keys = this.#scopes.get(scope) ?? []
     this.#scopes.delete(scope)
     this.#roots.delete(client.id)
     await Promise.all(Array.from(keys, (key) => this.#end(key)))
+  }
+
+  /** Starts what has failed again, or the shared process. */
+  async retry(): Promise<void> {
+    const failed = [...this.#upstreams.values()].filter(({ state }) => state.type === 'failed')
+    await Promise.all((failed.length > 0 ? failed : [this.getShared()]).map((upstream) => upstream.retry()))
   }
 
   /** Asks a client for its folders again at its next call. */
@@ -115,7 +131,6 @@ export class UpstreamPool {
   async #end(scope: string): Promise<void> {
     const upstream = this.#upstreams.get(scope)
     this.#upstreams.delete(scope)
-    this.#users.delete(scope)
     await upstream?.close()
   }
 
@@ -148,24 +163,16 @@ export class UpstreamPool {
     // Put back at the end, as the most recently used one.
     this.#upstreams.delete(scope)
     if (!known && scope !== SHARED) this.#makeRoom()
-    const isFor = (client: string): boolean => !this.#isDivided || this.#users.get(scope)?.has(client) === true
-    const upstream = known ?? this.#create({ root, forwarded, isFor, onStopped: () => this.#drop(scope, upstream) })
+    const upstream = known ?? this.#create({ root, forwarded, onStopped: () => this.#drop(upstream) })
     this.#upstreams.set(scope, upstream)
     return upstream
   }
 
   /** Forgets a client's process, so that its next call starts another. */
-  #drop(scope: string, stopped: Upstream): void {
-    if (scope === SHARED || this.#upstreams.get(scope) !== stopped) return
-    this.#upstreams.delete(scope)
-    this.#users.delete(scope)
+  #drop(stopped: Upstream): void {
+    for (const [scope, upstream] of this.#upstreams)
+      if (scope !== SHARED && upstream === stopped) this.#upstreams.delete(scope)
   }
-}
-
-/** The owner of a process: a connection, or the user of clients without one. Clients that cannot be distinguished share one. */
-function toScope(client: CallClient | undefined): string {
-  if (client?.isShared && client.principal !== undefined) return `principal ${client.principal}`
-  return client?.id ?? SHARED
 }
 
 /** The folder of the first root that is a file URL. */

@@ -1,16 +1,12 @@
 import { untilAborted } from 'foldout/promises'
-import type { CallContext, CallResult } from 'foldout/catalog'
-import { getRefusal, type McpLoss } from 'foldout/mcp'
-import { SignInError } from '../auth/tokens.ts'
+import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
+import { getRefusal } from 'foldout/mcp'
 import type { ServerConfig } from '../config/config.ts'
-import { isObject } from 'foldout-shared/values'
-import { fillServer } from '../config/fill-server.ts'
-import { mergeHeaders } from '../policy/forwarded.ts'
-import { findServerSecrets } from '../policy/secrets/find-secrets.ts'
-import { Backoff, createPauseError, Restorer, type Failure } from './failures/backoff.ts'
-import { openConnection, type Connection } from './connection.ts'
+import type { JsonObject } from 'foldout-shared/values'
+import type { Connection } from './connection.ts'
+import { Lifecycle } from './lifecycle.ts'
 import { UpstreamError } from './failures/failures.ts'
-import { MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import { MAX_WAITING } from './limits.ts'
 import { hasNotRun } from './http/transport.ts'
 import type { Ask } from './asking/callers.ts'
 import { HeldCalls, NOT_HELD, toHeldKey } from './asking/held-calls.ts'
@@ -20,7 +16,7 @@ import type { ToolCall } from './upstream-options.ts'
 import type { UpstreamState } from '../model/server-state.ts'
 import type { UpstreamOptions } from './upstream-options.ts'
 import { IdleTimer, Uses, type UseContext } from './uses.ts'
-import { createErrorResult, getErrorMessage } from '../../shared/errors.ts'
+import { createErrorResult } from '../../shared/errors.ts'
 
 /**
  * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after
@@ -33,45 +29,36 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #uses: Uses
   readonly #idle: IdleTimer
-  readonly #ended = new AbortController()
   readonly #held: HeldCalls
   readonly #outside: OutsideQuestions
-  #connection: Promise<Connection> | undefined
-  #timeouts = 0
-  readonly #backoff = new Backoff()
-  readonly #restorer: Restorer
-  /** Set while the server runs. */
-  #running: Connection | undefined
-  readonly #replaced = new WeakSet<Connection>()
+  readonly #lifecycle: Lifecycle
 
   constructor(server: ServerConfig, options: UpstreamOptions) {
     this.#server = server
     this.#options = options
     this.#uses = new Uses(server.maxConcurrent, () => this.#watchIdle())
     this.#idle = new IdleTimer(server.idleMs, {
-      isIdle: () => this.#running !== undefined && this.isIdle && !options.isWatched(),
-      onIdle: () => void this.stop(),
+      isIdle: () => this.#lifecycle.running !== undefined && this.isIdle && !options.isWatched(),
+      onIdle: () => void this.#lifecycle.stop(),
     })
     this.#held = new HeldCalls(options.post)
     this.#outside = new OutsideQuestions({
       callers: this.#uses.callers,
       listClients: options.listClients,
-      isIsolated: server.isIsolated,
       onEnd: () => this.#watchIdle(),
     })
-    this.#restorer = new Restorer(this.#backoff, {
-      isWanted: () => options.hasSubscribers() && !this.#connection,
-      open: () => this.connect(),
-      signal: this.#ended.signal,
+    this.#lifecycle = new Lifecycle(server, options, {
+      callers: this.#uses.callers,
+      outside: this.#outside,
+      roots: this.roots,
+      countCalls: () => this.#uses.runCount,
+      onRunning: () => this.#watchIdle(),
+      onStopped: () => this.#idle.clear(),
     })
   }
 
   get state(): UpstreamState {
-    if (this.#running) return { type: 'running', calls: this.#uses.runCount }
-    if (this.#connection) return { type: 'starting' }
-    const { failure } = this.#backoff
-    if (failure) return { type: 'failed', ...failure }
-    return { type: 'stopped' }
+    return this.#lifecycle.state
   }
 
   /** Whether it is unused. */
@@ -115,7 +102,6 @@ export class Upstream {
           if (this.roots.isNews(inner)) await this.roots.offer(connection, inner)
           return send(connection, inner).catch((error: unknown) => {
             this.#uses.callers.rememberPages(error, client)
-            if (inner.signal?.aborted || isTimeout(error)) connection.abandoned.add(client?.principal)
             throw error
           })
         },
@@ -137,7 +123,7 @@ export class Upstream {
 
   #run(call: ToolCall, context: CallContext, ask: Ask | undefined): Promise<CallResult> {
     const { signal, client, peer } = context
-    const running = this.#connection && this.#running
+    const { running } = this.#lifecycle
     const isHttp = this.#server.kind !== 'stdio'
     // A server over HTTP may have forgotten the connection.
     if (!running || isHttp || !this.#uses.isFreeFor(client))
@@ -158,25 +144,8 @@ export class Upstream {
     } finally {
       connection.load.end()
     }
-    this.#replace(connection)
+    this.#lifecycle.replace(connection)
     return work(await this.connect())
-  }
-
-  /** Stops using a connection. Calls that are still running on it may be answered. */
-  #replace(connection: Connection): void {
-    if (this.#running !== connection) return
-    this.#running = undefined
-    this.#connection = undefined
-    this.#replaced.add(connection)
-    connection.load.whenUnused(() => void connection.close())
-  }
-
-  #lose(connection: Connection, { reason, isDown }: McpLoss): void {
-    if (this.#running !== connection) return
-    this.#replace(connection)
-    // A server that has only forgotten the session works.
-    if (isDown) this.#pause(reason, { firstMs: 0 })
-    this.#restorer.start()
   }
 
   /** @param end Called when the call has ended. */
@@ -200,29 +169,44 @@ export class Upstream {
       const result = await call(args, context)
       if (result.isError === true) this.#uses.callers.rememberPages(getRefusal(result), context.client)
       const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
-      if (isTimeout) connection.abandoned.add(context.client?.principal)
-      this.#countTimeout(isTimeout)
-      if (!isTimeout && this.#running) this.#backoff.succeed()
+      this.#lifecycle.noteAnswer(isTimeout)
       return result
-    } catch (error) {
-      connection.abandoned.add(context.client?.principal)
-      throw error
     } finally {
       end?.()
     }
   }
 
-  /** Passes a log on to the clients whose calls are running; says whether it may be about a call. */
-  logToCallers(params: Readonly<Record<string, unknown>>, told: string | undefined): boolean {
-    return this.#uses.callers.log(params, told)
+  /** Whether no other client has used it. */
+  isFree(client: CallClient): boolean {
+    return this.#uses.callers.audience.isFree(client)
+  }
+
+  /** Forgets a client that has left. */
+  forget(client: CallClient): void {
+    this.roots.forget(client.id)
+    this.#uses.callers.audience.leave(client)
+  }
+
+  /**
+   * Passes a log on: to the clients with running calls, and otherwise to all, as `tell` does. What it logs for one user is not for
+   * others, so if it has been used for several, nobody gets its logs.
+   */
+  passLog(params: JsonObject, told: string | undefined, tell: (client?: string) => void): void {
+    const { callers } = this.#uses
+    const { users } = callers.audience
+    if (users.size > 1) return
+    if (!callers.isEmpty) callers.log(params, told)
+    else if (users.size === 0) tell()
+    else for (const { id } of callers.audience.list()) tell(id)
   }
 
   /** Tells the server about a client's changed folders: now if it uses them, and otherwise before the client's next call. */
   changeRoots(id: string): void {
     const isUsed = this.roots.change(id)
     const connected = isUsed ? this.#options.listClients().find(({ client }) => client.id === id) : undefined
-    if (!connected?.channel.isOpen || !this.#running) return
-    void this.roots.offer(this.#running, { client: { id }, peer: { ask: askOutside(this.#outside, connected) } })
+    const { running } = this.#lifecycle
+    if (!connected?.channel.isOpen || !running) return
+    void this.roots.offer(running, { client: { id }, peer: { ask: askOutside(this.#outside, connected) } })
   }
 
   /** The client that the server has sent to a page. */
@@ -255,129 +239,21 @@ export class Upstream {
    *
    * @throws UpstreamError if it does not start, or failed just now.
    */
-  async connect(): Promise<Connection> {
-    if (this.#connection) return this.#connection
-    if (this.#ended.signal.aborted) throw new UpstreamError(`The server '${this.#server.name}' was removed.`)
-    const { failure, isPausing } = this.#backoff
-    if (failure && isPausing) throw createPauseError(this.#server.name, failure)
-    const opening = this.#options.turn(() => this.#open())
-    this.#connection = opening
-    this.#options.onState(this.state)
-    return opening
+  connect(): Promise<Connection> {
+    return this.#lifecycle.connect()
   }
 
   /** Starts the server now, even right after a failure. */
-  async retry(): Promise<void> {
-    this.#backoff.clear()
-    await this.connect()
-  }
-
-  /** Stops the server until it is needed again. */
-  async stop(): Promise<void> {
-    this.#idle.clear()
-    const connection = this.#connection
-    this.#connection = undefined
-    this.#running = undefined
-    await connection?.then(
-      (open) => open.close(),
-      () => undefined,
-    )
+  retry(): Promise<void> {
+    return this.#lifecycle.retry()
   }
 
   /** Stops the server permanently. */
-  async close(): Promise<void> {
-    this.#ended.abort(new UpstreamError(`The server '${this.#server.name}' was stopped.`))
-    await this.stop()
-  }
-
-  async #open(): Promise<Connection> {
-    const { variables, secrets, timeoutMs, version, guard, signIns, onError, onSnapshot, getEra, onState } =
-      this.#options
-    try {
-      const own = await fillServer(this.#server, variables).catch((error: Error) => {
-        throw new UpstreamError(error.message)
-      })
-      const { headers = {} } = this.#options
-      const filled = own.kind === 'stdio' ? own : { ...own, headers: mergeHeaders(own.headers, headers) }
-      // Before the server can say any of them.
-      secrets.add(findServerSecrets(filled), this.#options.secretOrigin)
-      this.roots.reset()
-      const connection = await openConnection(filled, {
-        timeoutMs,
-        callTimeoutMs: this.#server.timeoutMs,
-        signal: this.#ended.signal,
-        version,
-        era: getEra(),
-        guard,
-        signIns,
-        secrets,
-        onError,
-        onChange: ({ snapshot }) => onSnapshot(snapshot),
-        onLost: (lost, loss) => this.#lose(lost, loss),
-        callers: this.#uses.callers,
-        outside: this.#outside,
-        roots: this.roots,
-        onNotification: this.#options.onNotification,
-        translate: this.#options.translate,
-      })
-      await this.#options.prepare(connection).catch(onError)
-      this.#running = connection
-      this.#backoff.clear()
-      void connection.closed.then(() => this.#leave(connection))
-      onSnapshot(connection.snapshot)
-      onState(this.state)
-      this.#watchIdle()
-      return connection
-    } catch (error) {
-      this.#connection = undefined
-      // It was stopped on purpose, before it ran.
-      if (this.#ended.signal.aborted) throw error
-      const reason = getErrorMessage(error)
-      const needsSignIn = error instanceof Error && error.cause instanceof SignInError
-      const failure = this.#pause(reason, { needsSignIn })
-      if (error instanceof UpstreamError) throw createPauseError(this.#server.name, failure)
-      throw error
-    }
-  }
-
-  /** Handles the end of the connection. A server that keeps ending by itself is left alone, like one that does not start. */
-  #leave(connection: Connection): void {
-    const isSucceeded = this.#running !== connection && this.#connection !== undefined
-    if (isSucceeded || this.#replaced.has(connection)) return
-    this.#running = undefined
-    this.#timeouts = 0
-    this.#idle.clear()
-    const wasOurs = this.#connection !== undefined
-    this.#connection = undefined
-    if (wasOurs && !this.#ended.signal.aborted) {
-      const complaint = connection.getComplaint()
-      const ending = connection.getEnding() ?? 'It ended.'
-      this.#pause(complaint === '' ? ending : `${ending}\n${complaint}`, { firstMs: 0 })
-    } else this.#options.onState(this.state)
-    this.#restorer.start()
-  }
-
-  #pause(reason: string, options: Parameters<Backoff['fail']>[1] = {}): Failure {
-    const failure = this.#backoff.fail(this.#options.secrets.hide(reason), options)
-    this.#options.onState(this.state)
-    return failure
-  }
-
-  /** Restarts a server that has stopped answering. */
-  #countTimeout(isTimeout: boolean): void {
-    if (isTimeout) this.#timeouts = this.#timeouts + 1
-    else this.#timeouts = 0
-    if (this.#timeouts < MOST_TIMEOUTS) return
-    this.#pause(`It did not answer ${MOST_TIMEOUTS} calls in a row.`)
-    void this.stop()
+  close(): Promise<void> {
+    return this.#lifecycle.close()
   }
 
   #watchIdle(): void {
-    if (this.#running && this.isIdle) this.#idle.touch()
+    if (this.#lifecycle.running && this.isIdle) this.#idle.touch()
   }
-}
-
-/** Whether the SDK has given up waiting for an answer. */
-function isTimeout(error: unknown): boolean {
-  return isObject(error) && error['code'] === 'REQUEST_TIMEOUT'
 }

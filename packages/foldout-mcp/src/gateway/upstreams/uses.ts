@@ -2,6 +2,7 @@ import type { CallContext } from 'foldout/catalog'
 import { ignore } from 'foldout/promises'
 import { Callers, type Ask, type Caller } from './asking/callers.ts'
 import { MAX_HELD, MAX_HELD_EACH } from './asking/limits.ts'
+import { toOwner } from './asking/tasks.ts'
 import { Turns } from './turns.ts'
 
 /** The client that a use is for. */
@@ -66,11 +67,14 @@ export class Uses {
   }
 
   #enter({ client, peer, ask, isOwn }: UseContext): () => void {
-    if (client) this.callers.meet(client)
+    if (client) this.callers.audience.meet(client)
     const caller: Caller = {
       // Clients without a connection have the same id, and must not be taken for one another.
       client: client?.isShared ? `${client.id} ${++this.#last}` : (client?.id ?? ''),
       user: client?.principal,
+      get owner() {
+        return toOwner(client)
+      },
       ask: ask && ((method, params, asking) => this.#whileAsking(caller, () => ask(method, params, asking))),
       capabilities: peer?.capabilities ?? {},
       waiting: 0,

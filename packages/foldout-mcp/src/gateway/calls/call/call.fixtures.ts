@@ -42,8 +42,7 @@ export function createCall(meeting: Meeting = {}): CallInTest {
   const tool = createTool(meeting.limits)
   const server: CalledServer = {
     name: 'bank',
-    hashTool: () => 'hash',
-    compare: () => comparison,
+    known: { hashTool: () => 'hash', compare: () => comparison },
     async send(call) {
       const why = call.check({ name: call.tool, description: '' })
       if (why !== undefined) return { content: [{ type: 'text', text: why }], isError: true }

@@ -15,7 +15,7 @@ async function askUser(call: Call, next: Next): Promise<CallResult> {
     tool: call.path,
     arguments: call.arguments,
     reason: record.decision.reason,
-    getDefinition: () => server.hashTool(tool.shown.name),
+    getDefinition: () => server.known.hashTool(tool.shown.name),
   }
   record.refusal = 'not approved'
   let isApproved = false

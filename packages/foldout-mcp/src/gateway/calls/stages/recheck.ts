@@ -10,7 +10,7 @@ export const recheck: Stage = (call, next) =>
   next({
     ...call,
     check(running) {
-      const { isHeld, changed } = call.server.compare(call.tool, running)
+      const { isHeld, changed } = call.server.known.compare(call.tool, running)
       if (isHeld) return HELD
       return changed && decideAgain(call, changed)
     },

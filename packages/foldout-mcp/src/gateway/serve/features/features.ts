@@ -19,6 +19,7 @@ import { getSkillExtension, listManifests, SkillDirectory } from './skills.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type FoldTask } from './tasks.ts'
 import { findUpdates, toForeignUri, type Route } from './uris.ts'
 import { INVALID_PARAMS, createError, forward, toPage, toUse } from './forward.ts'
+import { listUnknownCapabilities, listUnknownExtensions, passNotification, passRequest } from './unknown.ts'
 
 /** Serves everything but tools to the clients of a view: resources, prompts, logs and tasks. */
 export interface ViewFeatures {
@@ -165,8 +166,9 @@ class ClientFeatures implements McpFeatures {
       servers.some(({ snapshot }) => !snapshot || capability in snapshot.capabilities)
     const { extensions, ...tasks } = getTaskCapabilities(servers, this.#client.era)
     const own = this.#parts.getSkills()
-    const all = { ...extensions, ...getSkillExtension(servers, own) }
+    const all = { ...listUnknownExtensions(servers), ...extensions, ...getSkillExtension(servers, own) }
     return {
+      ...listUnknownCapabilities(servers),
       ...((own || has('resources')) && { resources: { subscribe: true, listChanged: true } }),
       ...(has('prompts') && { prompts: { listChanged: true } }),
       ...(has('completions') && { completions: {} }),
@@ -192,7 +194,7 @@ class ClientFeatures implements McpFeatures {
   /** Passes on the notifications of servers that concern this client. */
   pass(method: string, params: JsonObject, server: GatewayServer): void {
     const wish = { era: this.#client.era, logLevel: this.#level }
-    if (method === 'notifications/message' && !wantsLog(wish, params['level'], server.logLevel)) return
+    if (method === 'notifications/message' && !wantsLog(wish, params['level'], server.news.logLevel)) return
     this.tell({ method, params })
   }
 
@@ -203,9 +205,11 @@ class ClientFeatures implements McpFeatures {
   }
 
   /** Servers that were told the client's folders must not keep using the old ones. */
-  hear({ method }: FeatureNotification): void {
-    if (method !== 'notifications/roots/list_changed') return
-    for (const server of this.#parts.getServers()) server.changeRoots(this.id)
+  hear(notification: FeatureNotification): void {
+    const servers = this.#parts.getServers()
+    if (notification.method !== 'notifications/roots/list_changed')
+      return passNotification(servers, notification, this.#client)
+    for (const server of servers) server.changeRoots(this.id)
   }
 
   subscribe(listener: (notification: FeatureNotification) => void, channel: ConnectedClient['channel']): () => void {
@@ -312,7 +316,7 @@ class ClientFeatures implements McpFeatures {
     if (!isNew) return
     this.#parts.routes.set(uri, { server, own })
     try {
-      await server.watch(own, toUse(context))
+      await server.news.watch(own, toUse(context))
     } catch (error) {
       this.#watched.delete(uri)
       throw error
@@ -327,7 +331,7 @@ class ClientFeatures implements McpFeatures {
     const route = this.#parts.routes.get(uri)
     if (this.#parts.isWatched(uri) || !route) return {}
     this.#parts.routes.delete(uri)
-    await route.server.unwatch(route.own)
+    await route.server.news.unwatch(route.own)
     return {}
   }
 
@@ -344,7 +348,7 @@ class ClientFeatures implements McpFeatures {
   /** Answers requests for tasks. What nobody here knows goes to the server, if there is only one. */
   async #answerOther(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
     if (TASK_METHODS.includes(method)) return this.#answerTask(method, params, context)
-    return passUnknown(this.#parts.getServers(), { method, params }, context)
+    return passRequest(this.#parts.getServers(), { method, params }, context)
   }
 
   async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject> {
@@ -368,17 +372,7 @@ class ClientFeatures implements McpFeatures {
     this.#clients.add(this)
     const least = this.#parts.getLevel() ?? level
     const logging = this.#parts.getServers().filter(({ snapshot }) => snapshot && 'logging' in snapshot.capabilities)
-    for (const server of logging) server.setLogLevel(least)
+    for (const server of logging) void server.news.setLogLevel(least)
     return {}
   }
-}
-
-/** Sends a request that nothing here knows to the server that it must be for. Among several servers, nothing says which one. */
-async function passUnknown(
-  [only, second]: readonly GatewayServer[],
-  { method, params }: FeatureRequest,
-  context: FeatureContext,
-): Promise<JsonObject | undefined> {
-  if (!only || second) return undefined
-  return forward(only, method, params, context)
 }

@@ -13,15 +13,16 @@ export async function forward(
   method: string,
   params: JsonObject,
   context: Partial<FeatureContext>,
+  place?: object,
 ): Promise<JsonObject> {
   const asked = params['name'] ?? params['uri']
   const name = typeof asked === 'string' ? `${method} ${asked}` : method
-  return server.request(name, dropUndefined(context), ({ session }, { peer, signal, onProgress }) =>
+  const send: Parameters<GatewayServer['request']>[2] = ({ session }, { peer, signal, onProgress }) =>
     requestFromMcp(session, method, params, {
       ...dropUndefined({ signal, peer, input: peer?.input }),
       ...(onProgress && { onProgress: (progress) => onProgress(progress as never) }),
-    }),
-  )
+    })
+  return server.request(name, dropUndefined(context), send, place)
 }
 
 /** For whom a server is used. */

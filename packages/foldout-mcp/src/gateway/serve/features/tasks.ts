@@ -56,7 +56,7 @@ export async function answerTask(
   fold: FoldTask,
 ): Promise<JsonObject | undefined> {
   const ask = async ({ server, task }: Found, asked: string, fields: JsonObject): Promise<JsonObject> =>
-    server.tasks.translate(task, await forward(server, asked, { ...fields, taskId: task.own }, context))
+    server.tasks.translate(task, await forward(server, asked, { ...fields, taskId: task.own }, context, task.place))
   if (method === 'tasks/list') return listTasks(servers, params, context, (found) => ask(found, 'tasks/get', {}))
   const found = findTask(servers, String(params['taskId']), context)
   if (!found) return undefined

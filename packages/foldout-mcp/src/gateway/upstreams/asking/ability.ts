@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from 'foldout-shared/values'
+import { describeMistake, read } from '../../../shared/shapes.ts'
+import { QUESTION_SHAPES } from './question-shapes.ts'
 
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
@@ -27,16 +29,13 @@ export function findFault(capabilities: JsonObject, method: string, params: Json
 }
 
 /** Says what is wrong with a question that a modern client would get as a result. Such a client takes a wrong one for a broken result. */
-export async function findMistake(method: string, params: JsonObject): Promise<Error | undefined> {
-  const { isSpecType } = await import('../../auth/sdk.ts')
-  const checks = {
-    'elicitation/create': isSpecType.ElicitRequest,
-    'sampling/createMessage': isSpecType.CreateMessageRequest,
-  }
-  const check = Object.entries(checks).find(([name]) => name === method)?.[1]
-  if (!check) return createError(METHOD_NOT_FOUND, `The client cannot be asked for '${method}'.`)
-  if (check({ method, params })) return undefined
-  return createError(INVALID_PARAMS, `The parameters of '${method}' are not as MCP defines them.`)
+export function findMistake(method: string, params: JsonObject): Error | undefined {
+  const shape = QUESTION_SHAPES.get(method)
+  if (!shape) return createError(METHOD_NOT_FOUND, `The client cannot be asked for '${method}'.`)
+  const { mistake } = read(shape, params)
+  if (!mistake) return undefined
+  const what = describeMistake(mistake, (field) => `"${field}"`)
+  return createError(INVALID_PARAMS, `The parameters of '${method}' are not as MCP defines them. ${what}`)
 }
 
 function createError(code: number, message: string): Error {

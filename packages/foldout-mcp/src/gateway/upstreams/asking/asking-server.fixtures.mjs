@@ -16,6 +16,7 @@ const TOOLS = [
   'hold',
   'let_go',
   'log',
+  'log_later',
   'pid',
 ]
 const inputSchema = { type: 'object' }
@@ -82,6 +83,10 @@ async function call({ name, arguments: args, _meta }, id) {
   if (name === 'log') {
     send({ method: 'notifications/message', params: { level: 'error', data: args.data } })
     return toText('logged')
+  }
+  if (name === 'log_later') {
+    setTimeout(() => send({ method: 'notifications/message', params: { level: 'error', data: args.data } }), 50)
+    return toText('soon')
   }
   if (name === 'reason') {
     if (args.isAsked) return toText(reason)

@@ -1,6 +1,6 @@
 import type { CallClient } from 'foldout/catalog'
 import { isObject, type JsonObject } from 'foldout-shared/values'
-import type { Abandoned } from './watch-transport.ts'
+import { Audience } from './audience.ts'
 import { MAX_HELD } from './limits.ts'
 
 /** Sends a question to the client behind a call. */
@@ -44,6 +44,8 @@ export interface Caller extends LogWish {
   readonly client: string
   /** The principal of the client. Without tokens, all clients are of one user. */
   readonly user: string | undefined
+  /** The owner of the tasks that the client begins. */
+  readonly owner: string
   /** Defined if the client can be asked. */
   readonly ask: Ask | undefined
   /** What the client has declared. */
@@ -54,105 +56,46 @@ export interface Caller extends LogWish {
   notify(method: string, params: JsonObject): void
 }
 
-/**
- * The callers of one connection. A legacy server's question does not name its call, so it goes to the one client that
- * has calls running. If there are several, nobody is asked, because the wrong client must not be. Between users, calls count
- * that wait for an answer, and those that were cancelled: a server may ask twice during a call, and go on with a cancelled one.
- */
+/** The running calls of one process or connection, and the clients that it has been used for. */
 export class Callers {
+  readonly audience = new Audience()
   readonly #running = new Set<Caller>()
   readonly #pages = new Map<string, string>()
-  /** The users whose clients have called. Two are enough to know that there are several. */
-  readonly #users = new Set<string | undefined>()
-  #hasUnseen = false
-  /** The cancelled calls of each open connection. */
-  readonly #abandoned = new Set<Abandoned>()
-
-  /** Remembers whose clients call. */
-  meet({ principal, isShared }: CallClient): void {
-    if (this.#users.size < 2) this.#users.add(principal)
-    if (isShared) this.#hasUnseen = true
-  }
-
-  /** Whether clients have called that have no connection, so that nobody knows whether they are still there. */
-  get hasUnseen(): boolean {
-    return this.#hasUnseen
-  }
-
-  /** Whether no clients of other users have called. */
-  isOnlyUser(principal: string | undefined): boolean {
-    return this.#users.size === 0 || (this.#users.size === 1 && this.#users.has(principal))
-  }
-
-  /** Takes the cancelled calls of a connection into account. Call the returned function when the connection has ended. */
-  watch(abandoned: Abandoned): () => void {
-    this.#abandoned.add(abandoned)
-    return () => this.#abandoned.delete(abandoned)
-  }
 
   add(caller: Caller): () => void {
     this.#running.add(caller)
     return () => this.#running.delete(caller)
   }
 
-  /** The running calls, in the order in which they began. */
-  list(): readonly Caller[] {
-    return [...this.#running]
+  /** The running calls, or those of the owner of a task, in the order in which they began. */
+  list(owner?: string): readonly Caller[] {
+    const running = [...this.#running]
+    if (owner === undefined) return running
+    return running.filter((caller) => caller.owner === owner)
   }
 
   /**
-   * The client that a question is for. Among the calls of one user, one that waits for its client has asked its question, so
-   * another question comes from another call, unless all of them wait.
+   * The call that a question belongs to. One that waits for its client has asked its question, so another question comes from
+   * another call, unless all of them wait.
    *
-   * @param owner The owner of the task that the question belongs to, if it belongs to one.
+   * @param owner The owner of the task that it belongs to, if it belongs to one.
    * @throws Error that says why nobody can be asked.
    */
   getOnly(owner?: string): Caller {
-    // The owner of a task is known.
-    if (owner === undefined && this.#findUsers().size > 1) throw new Error(SEVERAL_USERS)
-    const running = this.#listOf(owner)
+    const running = this.list(owner)
     const active = running.filter(({ waiting }) => waiting === 0)
     const clients = new Map((active.length > 0 ? active : running).map((caller) => [caller.client, caller]))
     const [only, second] = clients.values()
     if (!only) throw new Error('No client with a running call can be asked.')
-    if (second) throw new Error('Several clients have running calls. Set isolate to true to give each its own process.')
+    if (second) throw new Error(SEVERAL_CALLS)
     return only
   }
 
-  /** Whether no call is running that a question can belong to. */
-  isWithout(owner: string | undefined): boolean {
-    return this.#listOf(owner).length === 0
-  }
-
-  #listOf(owner: string | undefined): readonly Caller[] {
-    const running = this.list()
-    if (owner === undefined) return running
-    return running.filter(({ user }) => user === undefined || owner === `principal ${user}`)
-  }
-
-  /** The users whose calls the server may be working on. */
-  #findUsers(): ReadonlySet<string | undefined> {
-    const users = new Set<string | undefined>()
-    for (const { user } of this.#running) users.add(user)
-    for (const abandoned of this.#abandoned) for (const user of abandoned.listUsers()) users.add(user)
-    return users
-  }
-
-  /**
-   * Passes a log message on to the clients that have calls running and want it. See {@link wantsLog}. If it may be about calls of
-   * several users, nobody gets it.
-   *
-   * @returns Whether it may be about a call.
-   */
-  log(params: JsonObject, told: string | undefined): boolean {
-    const users = this.#findUsers()
-    if (users.size > 1) return true
-    // It may be about a cancelled call of a user, and is not for the others.
-    if (this.isEmpty) return users.size > 0 && !users.has(undefined)
+  /** Passes a log message on to the clients that have calls running and want it. See {@link wantsLog}. */
+  log(params: JsonObject, told: string | undefined): void {
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
     for (const caller of clients.values())
       if (wantsLog(caller, params['level'], told)) caller.notify('notifications/message', params)
-    return true
   }
 
   /** Remembers which client was sent to a page. */
@@ -182,5 +125,5 @@ export class Callers {
   }
 }
 
-const SEVERAL_USERS =
-  'Calls of several users are running, or were cancelled and may still run. Set isolate to true to give each client its own process.'
+const SEVERAL_CALLS =
+  'Several calls of clients without a connection are running, and a question does not say which of them it belongs to.'

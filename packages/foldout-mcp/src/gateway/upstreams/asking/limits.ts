@@ -22,14 +22,8 @@ export const HELD_MS = 600_000
 /** How many questions that a server asks outside of calls may wait for an answer. Further ones are refused. */
 export const MAX_OUTSIDE = 16
 
-/**
- * How long such a question waits for its answer. For as long, a server that has not answered a cancelled call may ask
- * something for it.
- */
+/** How long such a question waits for its answer. */
 export const ANSWER_MS = 600_000
-
-/** How many cancelled calls of one connection are remembered one by one until the server answers them. */
-export const MAX_ABANDONED = 10_000
 
 /** How long such a question waits for a client, because a server may be started before its client. */
 export const CLIENT_WAIT_MS = 10_000

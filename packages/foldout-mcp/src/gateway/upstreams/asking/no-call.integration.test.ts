@@ -237,14 +237,31 @@ describe.each(WAYS)('R53 a client over %s, outside of its calls', (way) => {
 })
 
 describe('R53 a question outside of calls', () => {
-  it('is refused if several clients share the server', async () => {
+  it('is refused once if several clients have used the process, and then each has a process', async () => {
     const gateway = await create()
-    const answer = vi.fn(accept)
-    const [one] = [await connect(gateway, { answer }), await connect(gateway, { answer, way: 'stdio' })]
+    const answers = [vi.fn(accept), vi.fn(accept)] as const
+    const [one, two] = [
+      await connect(gateway, { answer: answers[0] }),
+      await connect(gateway, { answer: answers[1], way: 'stdio' }),
+    ]
+    await call(two, 'pid')
     await call(one, 'ask_later', QUESTION)
     const [error] = await getAnswers()
-    expect(error).toMatchObject({ message: expect.stringContaining('Set isolate to true') })
-    expect(answer).not.toHaveBeenCalled()
+    expect(error).toMatchObject({ message: expect.stringContaining('each client gets a process of its own') })
+    expect(answers.map((answer) => answer.mock.calls.length)).toEqual([0, 0])
+    await call(one, 'ask_later', QUESTION)
+    await vi.waitFor(() => expect(answers.map((answer) => answer.mock.calls.length)).toEqual([1, 0]))
+    expect(await call(one, 'pid')).not.toBe(await call(two, 'pid'))
+  })
+
+  it('goes to the only client that has used the process, with others connected', async () => {
+    const gateway = await create()
+    const other = vi.fn(accept)
+    const one = await connect(gateway)
+    await connect(gateway, { answer: other, way: 'stdio' })
+    await call(one, 'ask_later', QUESTION)
+    expect(await getAnswers()).toEqual([{ action: 'accept' }])
+    expect(other).not.toHaveBeenCalled()
   })
 
   it('reaches the client of an isolated process', async () => {

@@ -24,9 +24,9 @@ interface Opened {
   ask(question?: OutsideQuestion, signal?: AbortSignal): Promise<unknown>
 }
 
-function open(clients: ConnectedClient[], isIsolated = false): Opened {
+function open(clients: ConnectedClient[]): Opened {
   const callers = new Callers()
-  const outside = new OutsideQuestions({ callers, listClients: () => clients, isIsolated, onEnd: () => undefined })
+  const outside = new OutsideQuestions({ callers, listClients: () => clients, onEnd: () => undefined })
   return {
     callers,
     outside,
@@ -42,10 +42,9 @@ describe('R53 a question outside of calls', () => {
     expect(await open([createClient('one')]).ask()).toEqual({ ...ACCEPTED, by: 'one' })
   })
 
-  it('goes to nobody if several clients could answer it', async () => {
+  it('goes to nobody if several clients could answer it and none has used the process', async () => {
     const clients = [createClient('one'), createClient('two')]
-    await expect(open(clients).ask()).rejects.toThrow('Set isolate to true')
-    await expect(open(clients, true).ask()).rejects.toThrow(/which of them is meant\.$/)
+    await expect(open(clients).ask()).rejects.toThrow('Several clients are connected')
   })
 
   it('passes over clients that cannot answer it', async () => {
@@ -63,23 +62,18 @@ describe('R53 a question outside of calls', () => {
     await expect(open([modern]).ask()).rejects.toThrow('only while one of its calls is running')
     await expect(open([modern, createClient('one')]).ask()).rejects.toThrow('Several clients')
     const stateless = { id: 'stateless', isShared: true, name: undefined, version: undefined, principal: undefined }
-    for (const [clients, message] of [
-      [[], 'only while one of its calls is running'],
-      [[createClient('one')], 'Several clients'],
-    ] as const) {
-      const { callers, ask } = open([...clients])
-      callers.meet(stateless)
-      await expect(ask()).rejects.toThrow(message)
+    for (const clients of [[], [createClient('one')]]) {
+      const { callers, ask } = open(clients)
+      callers.audience.meet(stateless)
+      await expect(ask()).rejects.toThrow('only while one of its calls is running')
     }
   })
 
-  it('never goes to a client of one user if another user has called', async () => {
-    const ada = createClient('one', { principal: 'ada' })
-    const { callers, ask } = open([ada])
-    callers.meet(ada.client)
-    expect(await ask()).toEqual({ ...ACCEPTED, by: 'one' })
-    callers.meet(createClient('two', { principal: 'eve' }).client)
-    await expect(ask()).rejects.toThrow('Several clients')
+  it('goes to the client that has used the process, with others connected', async () => {
+    const [one, two] = [createClient('one'), createClient('two')]
+    const { callers, ask } = open([one, two])
+    callers.audience.meet(two.client)
+    expect(await ask()).toEqual({ ...ACCEPTED, by: 'two' })
   })
 
   it('goes to the owner of the task that it belongs to, and to nobody else', async () => {
@@ -89,6 +83,15 @@ describe('R53 a question outside of calls', () => {
     const refused = asked.catch(getMessage)
     await vi.advanceTimersByTimeAsync(CLIENT_WAIT_MS + 1_000)
     expect(await refused).toBe('No connected client can receive requests outside a call.')
+  })
+
+  it('makes the process the one of the client that was asked', async () => {
+    const clients = [createClient('one')]
+    const { callers, ask } = open(clients)
+    await ask()
+    clients.push(createClient('two'))
+    expect(await ask()).toEqual({ ...ACCEPTED, by: 'one' })
+    expect(callers.audience.isShared).toBe(false)
   })
 })
 

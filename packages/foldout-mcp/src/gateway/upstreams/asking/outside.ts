@@ -15,10 +15,8 @@ export interface ConnectedClient {
 
 export interface OutsideParts {
   readonly callers: Callers
-  /** The connected clients that use this process or connection, or may use it. */
+  /** The connected clients that may use the server. */
   listClients(): readonly ConnectedClient[]
-  /** Whether each client has its own process already. */
-  readonly isIsolated: boolean
   /** Called after each question. */
   onEnd(): void
 }
@@ -32,8 +30,8 @@ export interface OutsideQuestion {
 }
 
 /**
- * The questions that a legacy server asks while no call is running. They go to the only client that it can mean. If there are
- * several, nobody is asked, because the wrong client must not be.
+ * The questions that a legacy server asks while no call is running. They go to the client whose process it is. A process that no
+ * client has used yet may ask the only client that is connected.
  */
 export class OutsideQuestions {
   readonly #parts: OutsideParts
@@ -64,18 +62,17 @@ export class OutsideQuestions {
    * @throws Error that says why nobody can be asked, and that the server gets.
    */
   find({ method, params, owner }: OutsideQuestion): ConnectedClient | undefined {
-    const { callers, listClients, isIsolated } = this.#parts
-    const present = listClients().filter(
-      ({ client, channel }) =>
-        (client.era === 'modern' || channel.isOpen) && (owner === undefined || toOwner(client) === owner),
-    )
+    const { audience } = this.#parts.callers
+    const present = this.#parts
+      .listClients()
+      .filter(({ client, channel }) => client.era === 'modern' || channel.isOpen)
+      .filter(({ client }) => (owner === undefined ? audience.isFree(client) : toOwner(client) === owner))
     const able = present.filter(({ client }) => !findFault(client.capabilities ?? {}, method, params))
     const [only, second] = able
-    // Clients without a connection may still be there. The owner of a task is known.
-    const hasUnseen = owner === undefined && callers.hasUnseen
-    if (second || (only && (hasUnseen || (owner === undefined && !callers.isOnlyUser(only.client.principal)))))
-      throw new Error(isIsolated ? SEVERAL : `${SEVERAL} Set isolate to true to give each its own process.`)
-    if (only ? only.client.era === 'modern' : hasUnseen) throw new Error(MODERN)
+    if (second) throw new Error(SEVERAL)
+    // Clients without a connection are not listed.
+    const hasUnlisted = owner === undefined && audience.list().some(({ isShared }) => isShared)
+    if (only ? only.client.era === 'modern' : hasUnlisted) throw new Error(MODERN)
     const [unable] = present
     const fault = !only && unable && findFault(unable.client.capabilities ?? {}, method, params)
     if (fault) throw fault
@@ -96,9 +93,10 @@ export class OutsideQuestions {
     { method, params }: OutsideQuestion,
     stop: AbortSignal,
   ): Promise<JsonObject> {
+    const { callers } = this.#parts
+    callers.audience.meet(client)
     // The user may finish with a page long after the question.
-    if (typeof params['elicitationId'] === 'string')
-      this.#parts.callers.rememberPage(params['elicitationId'], client.id)
+    if (typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client.id)
     return channel.ask(method, params, stop)
   }
 
@@ -121,6 +119,7 @@ export class OutsideQuestions {
   }
 }
 
-const SEVERAL = 'Several clients use the server, and a question outside of a call does not say which of them is meant.'
+const SEVERAL =
+  'Several clients are connected and none has used the server yet, so its question can be meant for any of them.'
 const MODERN = 'A client of MCP 2026-07-28 or later can be asked only while one of its calls is running.'
 const LATE = `The client did not answer within ${ANSWER_MS / 60_000} minutes.`

@@ -6,7 +6,7 @@ import { OutsideQuestions } from './outside.ts'
 import { Roots } from './roots.ts'
 
 const callers = new Callers()
-const outside = new OutsideQuestions({ callers, listClients: () => [], isIsolated: false, onEnd: () => undefined })
+const outside = new OutsideQuestions({ callers, listClients: () => [], onEnd: () => undefined })
 const NOBODY = { callers, outside }
 
 function createServer() {
@@ -71,6 +71,7 @@ describe('R53 offering folders to a server', () => {
     calling.add({
       client: client.id,
       user: undefined,
+      owner: 'client one',
       capabilities,
       ask,
       notify: tell,

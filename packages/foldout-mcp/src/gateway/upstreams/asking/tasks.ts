@@ -9,6 +9,8 @@ export interface KnownTask {
   readonly id: string
   /** The id that the server gave it. */
   readonly own: string
+  /** The process or connection that works on it. */
+  readonly place: object
   /** The task's owner: a principal or a connection. */
   readonly owner: string
   /** The connection that started it. */
@@ -98,6 +100,7 @@ export class Tasks {
     const task = {
       id,
       own,
+      place,
       owner: toOwner(client),
       client: client?.id,
       startedAt: Date.now(),

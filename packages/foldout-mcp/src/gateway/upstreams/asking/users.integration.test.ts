@@ -13,7 +13,11 @@ const QUESTION = {
   params: { message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
 }
 const ACCEPTED = { action: 'accept', content: {} } as const
-const REFUSED = { message: expect.stringMatching(/^Calls of several users .* Set isolate to true/) }
+const REFUSED = {
+  message: expect.stringMatching(
+    /^Several clients have used this process .* so call the tool again\. Set isolate to true/,
+  ),
+}
 
 let folder: string
 let closing: (() => Promise<unknown>)[]
@@ -92,21 +96,21 @@ function countCalls(gateway: Gateway): number {
 }
 
 describe.each(['legacy', 'auto'] as const)("R53 a question during a user's call, to clients in the era %s", (mode) => {
-  it('is refused while a call of another user waits for its answer', async () => {
+  it('comes from a process of its own while a call of another user waits for its answer', async () => {
     const gateway = await create()
     const [ann, bob] = [await connect(gateway, 'ann', mode), await connect(gateway, 'bob', mode)]
     let answer: (() => void) | undefined
     ann.asked.mockImplementation(() => new Promise((resolve) => (answer = () => resolve(ACCEPTED))))
     const first = ann.call('ask', QUESTION)
     await vi.waitFor(() => expect(answer).toBeDefined())
-    expect(await bob.call('ask', QUESTION)).toMatchObject(REFUSED)
-    expect(bob.asked).not.toHaveBeenCalled()
+    expect(await bob.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect(bob.asked).toHaveBeenCalledTimes(1)
     answer?.()
     expect(await first).toEqual(ACCEPTED)
-    expect(await bob.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect(ann.asked).toHaveBeenCalledTimes(1)
   })
 
-  it('is refused until the server has answered the cancelled call of another user', async () => {
+  it('is refused once if others have used the process, and then each has a process', async () => {
     const gateway = await create()
     const [ann, bob] = [await connect(gateway, 'ann', mode), await connect(gateway, 'bob', mode)]
     const stop = new AbortController()
@@ -114,27 +118,31 @@ describe.each(['legacy', 'auto'] as const)("R53 a question during a user's call,
     stop.abort()
     await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
     expect(await bob.call('ask', QUESTION)).toMatchObject(REFUSED)
-    expect(bob.asked).not.toHaveBeenCalled()
-    // The user whose call it was can be asked.
-    expect(await ann.call('ask', QUESTION)).toEqual(ACCEPTED)
-    expect(await bob.call('let_go')).toBe(1)
+    expect([ann, bob].map(({ asked }) => asked.mock.calls.length)).toEqual([0, 0])
     expect(await bob.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect(await ann.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect([ann, bob].map(({ asked }) => asked.mock.calls.length)).toEqual([1, 1])
+    expect(await findProcess(ann)).not.toBe(await findProcess(bob))
+  })
+
+  it('is asked in a process of its own after a restart of the gateway', async () => {
+    const gateway = await create()
+    const first = await connect(gateway, 'ann', mode)
+    const pid = await findProcess(first)
+    expect(await first.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect(await findProcess(first)).toBe(pid)
+    for (const close of closing.splice(0).toReversed()) await close()
+    const again = await create()
+    const [ann, bob] = [await connect(again, 'ann', mode), await connect(again, 'bob', mode)]
+    const pids = [await findProcess(ann), await findProcess(bob)]
+    expect(pids[0]).not.toBe(pids[1])
+    for (const user of [ann, bob]) expect(await user.call('ask', QUESTION)).toEqual(ACCEPTED)
+    expect([await findProcess(ann), await findProcess(bob)]).toEqual(pids)
   })
 })
 
-/** Two users. The call of the first was cancelled, and the server goes on with it. */
-async function connectAfterCancel() {
-  const gateway = await create()
-  const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
-  const stop = new AbortController()
-  await hold(gateway, ann, stop.signal)
-  stop.abort()
-  await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
-  return { ann, bob }
-}
-
 describe("R53 a question during a user's call", () => {
-  it('is refused after a client of another user has vanished during its call', async () => {
+  it('never reaches another user after a client has vanished during its call', async () => {
     const gateway = await create()
     const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
     await hold(gateway, ann)
@@ -142,22 +150,18 @@ describe("R53 a question during a user's call", () => {
     await ann.client.close()
     await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
     expect(await bob.call('ask', QUESTION)).toMatchObject(REFUSED)
+    expect(bob.asked).not.toHaveBeenCalled()
   })
 
-  it('is refused after a call of another user has timed out', async () => {
+  it('never reaches another user after a call has timed out', async () => {
     const gateway = await create({ timeoutSeconds: 0.2 })
     const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
     await ann.client.callTool({ name: 'hold', arguments: {} })
     expect(await bob.call('ask', QUESTION)).toMatchObject(REFUSED)
+    expect(bob.asked).not.toHaveBeenCalled()
   })
 
-  it('is passed on when the server has been started again', async () => {
-    const { bob } = await connectAfterCancel()
-    await bob.client.callTool({ name: 'crash', arguments: {} })
-    await vi.waitFor(async () => expect(await bob.call('ask', QUESTION)).toEqual(ACCEPTED), { timeout: 10_000 })
-  })
-
-  it('goes to the client with the other call, if all calls are of one user', async () => {
+  it('goes to the client with the call, if both clients are of one user', async () => {
     const gateway = await create()
     const [one, two] = [await connect(gateway, 'ann'), await connect(gateway, 'ann')]
     one.asked.mockImplementation(() => new Promise(() => {}))
@@ -203,25 +207,26 @@ describe('R54 processes of single clients with tokens', () => {
   })
 })
 
-describe('R53 a log message during calls', () => {
-  it('reaches nobody if the calls are of several users', async () => {
+describe('R53 a log message', () => {
+  it('reaches nobody if several users have used the process', async () => {
     const gateway = await create()
     const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
-    await hold(gateway, bob)
-    await ann.call('log', { data: 'during two calls' })
-    expect(await ann.call('let_go')).toBe(1)
-    await vi.waitFor(() => expect(countCalls(gateway)).toBe(0))
-    await ann.call('log', { data: 'during one call' })
-    await vi.waitFor(() => expect(ann.logged.mock.calls).toEqual([['during one call']]))
+    await ann.call('log', { data: 'alone' })
+    await vi.waitFor(() => expect(ann.logged.mock.calls).toEqual([['alone']]))
+    await bob.call('pid')
+    await ann.call('log', { data: 'shared' })
+    await bob.call('log', { data: 'shared' })
+    await ann.call('pid')
+    expect(ann.logged.mock.calls).toEqual([['alone']])
     expect(bob.logged).not.toHaveBeenCalled()
   })
 
-  it('reaches nobody if another user has cancelled a call', async () => {
-    const { ann, bob } = await connectAfterCancel()
-    await bob.call('log', { data: 'first' })
-    await bob.call('let_go')
-    await bob.call('log', { data: 'second' })
-    await vi.waitFor(() => expect(bob.logged.mock.calls).toEqual([['second']]))
-    expect(ann.logged).not.toHaveBeenCalled()
+  it('reaches only its client if each has a process, also between calls', async () => {
+    const gateway = await create({ isolate: true })
+    const [ann, bob] = [await connect(gateway, 'ann'), await connect(gateway, 'bob')]
+    await bob.call('pid')
+    await ann.call('log_later', { data: 'later' })
+    await vi.waitFor(() => expect(ann.logged.mock.calls).toEqual([['later']]))
+    expect(bob.logged).not.toHaveBeenCalled()
   })
 })
