@@ -175,11 +175,17 @@ describe('R59 the run view in a browser', () => {
       const page = await open(`${url}#/runs/r2`, { width })
       const current = page.locator('.run-list [aria-current]')
       await current.filter({ hasText: 'Question 2 ' }).waitFor()
-      await page.waitForFunction(`(() => {
-        const row = document.querySelector('.run-list [aria-current]').getBoundingClientRect()
-        const rows = document.querySelector('.run-list .rows').getBoundingClientRect()
-        return row.top >= rows.top - 1 && row.bottom <= rows.bottom + 1
-      })()`)
+      const isInView = `(() => {
+        const row = document.querySelector('.run-list [aria-current]')?.getBoundingClientRect()
+        const rows = document.querySelector('.run-list .rows')?.getBoundingClientRect()
+        return row !== undefined && row.top >= rows.top - 1 && row.bottom <= rows.bottom + 1
+      })()`
+      await page.waitForFunction(isInView)
+      expect(await current.getAttribute('tabindex')).toBe('0')
+      await page.getByLabel('Order').selectOption('peak')
+      await page.waitForFunction(isInView)
+      await page.getByLabel('Order').selectOption('newest')
+      await page.waitForFunction(isInView)
       await page.getByRole('heading', { name: /^Question 2 about/ }).waitFor()
       const lows = await page.evaluate<readonly number[]>(
         `[...document.querySelectorAll('.run-name')].map((name) => name.getBoundingClientRect().height).filter((height) => height < 12)`,

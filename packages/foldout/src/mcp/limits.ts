@@ -163,7 +163,7 @@ export const LIST_TIMEOUT_MS = MINUTE
 /** How many tools of one server are read. Option `maxTools` of `toolsFromMcp`. */
 export const MAX_TOOLS = 10_000
 /** How many bytes of JSON the tools of one server may have. The rest of a longer list is left out. */
-export const MAX_TOOLS_BYTES = 64 * MIB
+export const MAX_TOOLS_BYTES = 32 * MIB
 /** How many pages of one tool list are read. */
 export const MAX_PAGES = 1_000
 /** How deeply a tool definition, or an answer, of a server may be nested. */

@@ -24,13 +24,14 @@ export function RunList({
 }) {
   const all = runs.value ?? []
   const list = isComparing.value ? selected.value.filter(({ kind }) => kind === 'run') : selected.value
-  const [at, setAt] = useState(0)
+  const [at, setAt] = useState<number>()
   const { scroller, items, size, show } = useVirtual({ count: list.length, height: ROW_HEIGHT })
-  const stop = items.some(({ index }) => index === at) ? at : (items[0]?.index ?? 0)
   const position = list.findIndex(({ id }) => id === chosen)
+  const stop = [at, position, items[0]?.index].find((one) => items.some(({ index }) => index === one))
+  useEffect(() => setAt(undefined), [chosen])
   useEffect(() => {
     if (position !== -1) show(position)
-  }, [chosen, position === -1])
+  }, [chosen, position === -1, selection.value.order])
   const hasRuns = all.some(({ kind }) => kind === 'run')
   const hasClients = all.some(({ kind }) => kind === 'client')
   const title = [...(hasRuns ? ['Runs'] : []), ...(hasClients ? ['Clients'] : [])].join(' and ')

@@ -1,5 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { collect, formatExamples, readCount, type AddCommands } from '../support/options.ts'
+import type { Command } from 'commander'
+import { collect, formatExamples, readAmount, readCount, type AddCommands } from '../support/options.ts'
 import type { CompareCommandOptions } from './compare.ts'
 
 const CASES =
@@ -72,13 +72,6 @@ function addOptions(command: Command): Command {
     .option('--parallel <number>', 'how many runs are under way at the same time (default: 4)', readCount)
 }
 
-function readAmount(text: string): number {
-  const amount = Number(text)
-  if (text.trim() === '' || !Number.isFinite(amount) || amount < 0)
-    throw new InvalidArgumentError('It must be a number, 0 or more.')
-  return amount
-}
-
 function readNames(text: string): readonly string[] {
   return text
     .split(',')
@@ -86,4 +79,4 @@ function readNames(text: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-const readCounts = (text: string): readonly number[] => readNames(text).map(readCount)
+const readCounts = (text: string): readonly number[] => text.split(',').map((count) => readCount(count.trim()))

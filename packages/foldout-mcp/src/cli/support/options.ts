@@ -37,16 +37,22 @@ export function collect(value: string, others: readonly string[] = []): readonly
   return [...others, value]
 }
 
+/** A number as people write it. `Number` would also read `0x10`, `1e3` and a blank text. */
+function readNumber(text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text)
+  return NaN
+}
+
 export function readCount(text: string): number {
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.')
+  const count = readNumber(text)
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return count
 }
 
 export function readPort(text: string): number {
-  const port = Number(text)
-  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  const port = readNumber(text)
+  if (!Number.isInteger(port) || port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
   return port
 }
 
@@ -54,11 +60,23 @@ export function readPort(text: string): number {
 const MOST_SECONDS = 86_400
 
 export function readSeconds(text: string): number {
-  const seconds = Number(text)
-  if (text.trim() === '' || !(seconds > 0 && seconds <= MOST_SECONDS)) {
+  const seconds = readNumber(text)
+  if (!(seconds > 0 && seconds <= MOST_SECONDS)) {
     throw new InvalidArgumentError(`It must be a number of seconds, at most ${MOST_SECONDS}.`)
   }
   return seconds
+}
+
+export function readAmount(text: string): number {
+  const amount = readNumber(text)
+  if (!Number.isFinite(amount)) throw new InvalidArgumentError('It must be a number, 0 or more.')
+  return amount
+}
+
+export function readShare(text: string): number {
+  const share = readNumber(text)
+  if (!(share <= 1)) throw new InvalidArgumentError('It must be a number from 0 to 1.')
+  return share
 }
 
 /** Reads an option whose value is a JSON object. Without a value, the object is empty. */
@@ -78,7 +96,9 @@ export function readTime(text: string): Date {
   const minutes: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 }
   const ago = Number(number) * (minutes[unit] ?? 0) * 60_000
   const time = new Date(number === '' ? text : Date.now() - ago)
-  if (Number.isNaN(time.getTime()))
+  // `Date` takes any text with a number in it: 5 would be a day in 2001.
+  const isWritten = number !== '' || /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(text)
+  if (!isWritten || Number.isNaN(time.getTime()))
     throw new InvalidArgumentError(
       'It must be a time, such as 2026-11-17 or 2026-11-17T08:00Z, or a duration before now: 90m, 12h, 7d.',
     )

@@ -1,6 +1,5 @@
-import { InvalidArgumentError } from 'commander'
 import { addServeOptions } from '../gateway/commands.ts'
-import { addServerOptions, formatExamples, type AddCommands } from '../support/options.ts'
+import { addServerOptions, formatExamples, readShare, type AddCommands } from '../support/options.ts'
 import type { ServeOptions } from '../gateway/serve.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { ReplayOptions } from './replay.ts'
@@ -54,11 +53,4 @@ const addEvaluate: AddCommands = (program, surroundings, finish) => {
       const { evaluate } = await import('./evaluate.ts')
       finish(await evaluate(queries, options, surroundings))
     })
-}
-
-function readShare(text: string): number {
-  const share = Number(text)
-  if (text.trim() === '' || !(share >= 0 && share <= 1))
-    throw new InvalidArgumentError('It must be a number from 0 to 1.')
-  return share
 }

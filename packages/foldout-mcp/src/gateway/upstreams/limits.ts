@@ -25,8 +25,8 @@ export const CACHE_FRESH_MS = 86_400_000
 /** How many resources, templates and prompts are read from a server, for each kind. */
 export const MAX_LISTED = 10_000
 
-/** How many bytes of JSON these may have together, for each kind. The rest of a longer list is left out. */
-export const MAX_LISTED_BYTES = 67_108_864
+/** How many bytes of JSON all of these may have together. A list that would need more ends where it is. */
+export const MAX_LISTED_BYTES = 33_554_432
 
 /** How often clients are told at most that a server announced another list, if the list is the same as before. */
 export const ANNOUNCE_MS = 1_000

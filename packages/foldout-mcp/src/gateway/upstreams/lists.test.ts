@@ -18,18 +18,36 @@ it('R53 lists that a server declares and does not have are empty, and reported w
   ])
 })
 
-it('R53 a list is read up to a size, on one page or on many', async () => {
+it('R53 all lists of a server together are read up to a size, and the rest is reported', async () => {
   let pages = 0
   const session = {
-    server: { capabilities: { prompts: {} } },
-    async request() {
-      const prompts = [{ name: `a${pages}`, description: 'x'.repeat(20_000_000) }]
-      return { prompts, nextCursor: String(pages++) }
+    server: { capabilities: { prompts: {}, resources: {} } },
+    async request(method: string) {
+      const items = [{ name: `${method} ${pages}`, description: 'x'.repeat(10_000_000) }]
+      return { prompts: items, resources: items, resourceTemplates: items, nextCursor: String(pages++) }
     },
   } as unknown as McpSession
-  const { prompts } = await readLists(session, new AbortController().signal, () => undefined)
-  expect(prompts.map(({ name }) => name)).toEqual(['a0', 'a1', 'a2'])
-  expect(pages).toBe(4)
+  const notes: unknown[] = []
+  const lists = await readLists(session, new AbortController().signal, (error) => notes.push((error as Error).message))
+  expect(Object.values(lists).flat()).toHaveLength(3)
+  expect(pages).toBe(6)
+  const reason = 'the lists of the server have more than 33554432 bytes. Its tools are not affected.'
+  expect(notes).toEqual(
+    ['resources/list', 'resources/templates/list', 'prompts/list'].map(
+      (method) => `${method}: only the first 1 are used, because ${reason}`,
+    ),
+  )
+})
+
+it('R53 a list is read up to a number, and the rest is reported', async () => {
+  const session = {
+    server: { capabilities: { prompts: {} } },
+    request: async () => ({ prompts: Array.from({ length: 10_001 }, (_, i) => ({ name: `a${i}` })) }),
+  } as unknown as McpSession
+  const notes: unknown[] = []
+  const { prompts } = await readLists(session, new AbortController().signal, (error) => notes.push(error))
+  expect(prompts).toHaveLength(10_000)
+  expect(String(notes)).toContain('only the first 10000 are used, because the list has more')
 })
 
 it('R53 an item that is too deep to be passed on is left out, and no other', async () => {

@@ -19,10 +19,11 @@ export async function readLists(
   onError: (error: unknown) => void,
 ): Promise<Lists> {
   const { resources, prompts } = session.server.capabilities
+  const room: Room = { bytes: MAX_LISTED_BYTES, onFull: onError }
   const read = async (isThere: boolean, method: string, field: string): Promise<readonly Listed[]> => {
     if (!isThere) return []
     try {
-      return await readPages(session, method, field, signal)
+      return await readPages(session, { method, field, signal, room })
     } catch (error) {
       signal.throwIfAborted()
       // Templates are optional, and some servers do not know the request for them.
@@ -44,15 +45,22 @@ function describeFailure(method: string, error: unknown): Error {
   return new Error(`${method} failed: ${why.replace(/\.$/, '')}. Its tools are not affected.`, { cause: error })
 }
 
-async function readPages(
-  session: McpSession,
-  method: string,
-  field: string,
-  signal: AbortSignal,
-): Promise<readonly Listed[]> {
+/** What the lists of a server may take together. */
+interface Room {
+  bytes: number
+  onFull(note: Error): void
+}
+
+interface Reading {
+  readonly method: string
+  readonly field: string
+  readonly signal: AbortSignal
+  readonly room: Room
+}
+
+async function readPages(session: McpSession, { method, field, signal, room }: Reading): Promise<readonly Listed[]> {
   const found: Listed[] = []
   const cursors = new Set<string>()
-  let bytes = 0
   for (let cursor: string | undefined; ;) {
     const page = await session.request(method, cursor === undefined ? {} : { cursor }, { signal })
     const items: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
@@ -60,8 +68,12 @@ async function readPages(
       if (!isListed(item)) continue
       const size = countBytes(item)
       if (size === undefined) continue
-      bytes += size
-      if (found.length >= MAX_LISTED || bytes > MAX_LISTED_BYTES) return found
+      const isFull = size > room.bytes
+      if (isFull || found.length >= MAX_LISTED) {
+        room.onFull(describeRest(method, found.length, isFull))
+        return found
+      }
+      room.bytes -= size
       found.push(item)
     }
     const next = page['nextCursor']
@@ -69,6 +81,11 @@ async function readPages(
     cursors.add(next)
     cursor = next
   }
+}
+
+function describeRest(method: string, count: number, isFull: boolean): Error {
+  const reason = isFull ? `the lists of the server have more than ${MAX_LISTED_BYTES} bytes` : 'the list has more'
+  return new Error(`${method}: only the first ${count} are used, because ${reason}. Its tools are not affected.`)
 }
 
 /** The size of an item as JSON; undefined if it is too deep to be written, so that no client could get it. */

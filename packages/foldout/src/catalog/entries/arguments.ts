@@ -1,4 +1,5 @@
 import { isObject } from 'foldout-shared/values'
+import { resolvePointer } from '../../core/json/json-pointer.ts'
 import {
   describeIssues,
   issueKeys,
@@ -36,34 +37,57 @@ export function describeArgumentsFault(
   return `Wrong arguments for tool '${name}': ${describeIssues(named)}${more}. Nothing was run.${schema}`
 }
 
-/** How deep objects within arguments are completed. */
+/** How deep values within arguments are completed. */
 const DEEPEST_DEFAULT = 8
+/** How many schemas are read for one value: its own, and those that it refers to. They may refer to each other. */
+const MOST_PARTS = 16
 
 /**
- * Adds required arguments that are missing and have a default: the schema says what they are then. Optional ones are left to the tool.
- * Returns the same object if nothing is missing.
+ * Adds required arguments that are missing and have a default, at any depth: the schema says what they are then. Optional ones are left
+ * to the tool. Returns the same value if nothing is missing.
  */
-function addRequiredDefaults(
-  args: Readonly<Record<string, unknown>>,
-  schema: JsonSchema,
-  depth = 0,
-): Readonly<Record<string, unknown>> {
-  const { properties, required } = schema
-  if (!isObject(properties) || depth > DEEPEST_DEFAULT) return args
-  const added: [string, unknown][] = []
-  for (const name of Array.isArray(required) ? (required as readonly unknown[]) : []) {
-    if (typeof name !== 'string' || Object.hasOwn(args, name) || !Object.hasOwn(properties, name)) continue
-    const property = properties[name]
-    if (isObject(property) && property['default'] !== undefined) added.push([name, property['default']])
+function addRequiredDefaults(value: unknown, schema: unknown, root: JsonSchema, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST_DEFAULT) return value
+  const parts = listParts(schema, root)
+  if (Array.isArray(value)) {
+    const items = parts.find((part) => isObject(part['items']))?.['items']
+    if (items === undefined) return value
+    const completed = value.map((item: unknown) => addRequiredDefaults(item, items, root, depth + 1))
+    return completed.some((item, i) => item !== value[i]) ? completed : value
   }
-  for (const [name, value] of Object.entries(args)) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!isObject(value) || !isObject(property)) continue
-    const inner = addRequiredDefaults(value, property, depth + 1)
-    if (inner !== value) added.push([name, inner])
+  if (!isObject(value)) return value
+  const added = new Map<string, unknown>()
+  for (const { properties, required } of parts) {
+    if (!isObject(properties)) continue
+    for (const name of Array.isArray(required) ? (required as readonly unknown[]) : []) {
+      if (typeof name !== 'string' || Object.hasOwn(value, name) || !Object.hasOwn(properties, name)) continue
+      const given = listParts(properties[name], root).find((part) => part['default'] !== undefined)
+      if (given) added.set(name, given['default'])
+    }
+    // Not within defaults: with a schema that refers to itself, each would add more.
+    for (const [name, inner] of Object.entries(value)) {
+      if (!Object.hasOwn(properties, name)) continue
+      const completed = addRequiredDefaults(inner, properties[name], root, depth + 1)
+      if (completed !== inner) added.set(name, completed)
+    }
   }
-  if (added.length === 0) return args
-  return Object.fromEntries([...Object.entries(args), ...added])
+  if (added.size === 0) return value
+  return Object.fromEntries([...Object.entries(value), ...added])
+}
+
+/** What a schema says about its value itself, through a reference, and in all parts of `allOf`. */
+function listParts(schema: unknown, root: JsonSchema): readonly JsonSchema[] {
+  const parts = new Set<JsonSchema>()
+  const add = (part: unknown): void => {
+    if (isObject(part) && parts.size < MOST_PARTS) parts.add(part)
+  }
+  add(schema)
+  // A set goes through what is added on the way.
+  for (const { $ref, allOf } of parts) {
+    if (typeof $ref === 'string') add(resolvePointer(root, $ref))
+    if (Array.isArray(allOf)) for (const part of allOf as readonly unknown[]) add(part)
+  }
+  return [...parts]
 }
 
 export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> } | { readonly fault: string }
@@ -75,7 +99,8 @@ export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> }
 export function readArguments(given: unknown, schema: JsonSchema = {}): ReadArguments {
   const read = readObject(given)
   if ('fault' in read) return read
-  return { args: addRequiredDefaults(read.args, schema) }
+  const args = addRequiredDefaults(read.args, schema, schema)
+  return { args: isObject(args) ? args : read.args }
 }
 
 function readObject(given: unknown): ReadArguments {

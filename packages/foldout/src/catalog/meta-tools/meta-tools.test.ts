@@ -405,6 +405,42 @@ describe('R46 use_tool', () => {
     expect(getText(await print({ mode: 'bold' }))).toMatch(/text is required/)
   })
 
+  it('R37 a default is found in the items of a list, behind references and in parts of a schema', async () => {
+    const size = { type: 'integer', default: 10 }
+    const page = { type: 'object', properties: { size: { $ref: '#/$defs/size' } }, required: ['size'] }
+    const inputSchema = {
+      type: 'object',
+      $defs: { size, page, again: { $ref: '#/$defs/again', allOf: [{ $ref: '#/$defs/again' }] } },
+      properties: {
+        pages: { type: 'array', items: { allOf: [{ $ref: '#/$defs/page' }] } },
+        // Complete as it is written, even if the schema asks for more.
+        first: { $ref: '#/$defs/page', default: {} },
+        size: { $ref: '#/$defs/size' },
+      },
+      required: ['size'],
+    }
+    const defaults = createCatalog([tool('print_text', { inputSchema })])
+    const print = (args: unknown) => expose(defaults).call('use_tool', { name: 'print_text', arguments: args }, {})
+    expect(await print({ pages: [{}, { size: 1 }], first: {} })).toEqual(
+      said('print_text {"pages":[{"size":10},{"size":1}],"first":{"size":10},"size":10}'),
+    )
+  })
+
+  it('R37 defaults of a schema that refers to itself add up to nothing', async () => {
+    const many = Array.from({ length: 1_000 }, () => ({}))
+    const inputSchema = {
+      type: 'object',
+      properties: { a: { type: 'array', items: { $ref: '#' }, default: many } },
+      required: ['a'],
+    }
+    const result = await expose(createCatalog([tool('print_text', { inputSchema })])).call(
+      'use_tool',
+      { name: 'print_text' },
+      {},
+    )
+    expect(getText(result)).toMatch(/is required/)
+  })
+
   it('R46 answers an unknown tool with a hint to search and the nearest names', async () => {
     expect(await use({ name: 'send_leter' })).toEqual(
       failed("Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter."),

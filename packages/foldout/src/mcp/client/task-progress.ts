@@ -24,8 +24,12 @@ export class TaskProgress {
     this.#listeners.set(Number(id), { taskId: task['taskId'], listen })
   }
 
+  /** Passes a report on, marked with its task: the call may have been answered here, and not yet where the report goes. */
   hear(token: number, progress: JsonObject): void {
-    this.#listeners.get(token)?.listen(progress)
+    const found = this.#listeners.get(token)
+    if (!found) return
+    const meta = isObject(progress['_meta']) ? progress['_meta'] : {}
+    found.listen({ ...progress, _meta: { ...meta, [RELATED_TASK]: { taskId: found.taskId } } })
   }
 
   /** Reads whether a message says that a task is done. */

@@ -170,7 +170,10 @@ describe('a peer', () => {
     const { peer, sentWith } = createLonePeer({ hasRequestStreams: true })
     const asked = peer.request('ask')
     sentWith[0]?.onStreamEnd?.()
-    await expect(asked).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
+    await expect(asked).rejects.toMatchObject({ code: 'CONNECTION_CLOSED', message: 'Connection closed' })
+    const askedAgain = peer.request('ask')
+    sentWith[1]?.onStreamEnd?.('It is too long.')
+    await expect(askedAgain).rejects.toMatchObject({ code: 'CONNECTION_CLOSED', message: 'It is too long.' })
   })
 
   it('fails a request that cannot be sent, with the reason', async () => {

@@ -64,7 +64,7 @@ export class PendingRequest implements Expiring {
   followStream(): SendOptions {
     const { sending, cancelBy } = this.#options
     const onStreamEnd = (reason?: string): void =>
-      this.fail(new ProtocolError('CONNECTION_CLOSED', 'Connection closed', reason))
+      this.fail(new ProtocolError('CONNECTION_CLOSED', reason ?? 'Connection closed', reason))
     if (cancelBy !== 'stream') return { ...sending, onStreamEnd }
     this.#stream = new AbortController()
     return { ...sending, onStreamEnd, signal: this.#stream.signal }

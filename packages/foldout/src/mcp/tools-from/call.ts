@@ -4,7 +4,7 @@ import type { CallContext, CallInput, CallPeer, CallResult, ToolContent, ToolPro
 import { isObject } from 'foldout-shared/values'
 import { MAX_DEPTH, PROGRESS_CHARACTERS, PROGRESS_META_BYTES } from '../limits.ts'
 import { findSizeFault, isDeeperThan } from '../../core/json/measure.ts'
-import { IDEMPOTENCY_KEY, PROTOCOL_PREFIX } from '../keys.ts'
+import { IDEMPOTENCY_KEY, PROTOCOL_PREFIX, RELATED_TASK } from '../keys.ts'
 import { ProtocolError } from '../protocol/errors.ts'
 import { toParamHeaders } from '../protocol/headers.ts'
 import { callFailure } from './failure.ts'
@@ -70,7 +70,7 @@ class UpstreamCall {
     this.#args = args
     this.#context = context
     this.#task = chooseTask(upstream.session, tool.execution, context.task)
-    this.#onProgress = createProgressReporter(context.onProgress)
+    this.#onProgress = createProgressReporter(context.onProgress, this.#task?.isOurs === false)
   }
 
   async run(): Promise<unknown> {
@@ -146,10 +146,12 @@ class UpstreamCall {
   }
 }
 
-/** What the protocol itself puts there is about this connection. */
-function readProgressMeta(meta: unknown): Pick<ToolProgress, '_meta'> {
+/** What the protocol itself puts there is about this connection, except for the mark of a task that the client waits for. */
+function readProgressMeta(meta: unknown, isOfTask: boolean): Pick<ToolProgress, '_meta'> {
   if (!isObject(meta) || findSizeFault(meta, PROGRESS_META)) return {}
-  const own = Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL_PREFIX))
+  const own = Object.entries(meta).filter(
+    ([key]) => !key.startsWith(PROTOCOL_PREFIX) || (isOfTask && key === RELATED_TASK),
+  )
   if (own.length > 0) return { _meta: Object.fromEntries(own) }
   return {}
 }
@@ -158,6 +160,7 @@ const PROGRESS_META = { maxBytes: PROGRESS_META_BYTES, maxDepth: MAX_DEPTH }
 
 function createProgressReporter(
   onProgress: CallContext['onProgress'],
+  isOfTask: boolean,
 ): (progress: Readonly<Record<string, unknown>>) => void {
   return ({ progress, total, message, _meta: meta }) => {
     if (!onProgress || typeof progress !== 'number') return
@@ -166,7 +169,7 @@ function createProgressReporter(
         progress,
         ...(typeof total === 'number' && { total }),
         ...(typeof message === 'string' && { message: cutWithCount(message, PROGRESS_CHARACTERS) }),
-        ...readProgressMeta(meta),
+        ...readProgressMeta(meta, isOfTask),
       })
     } catch {
       // A listener that fails does not stop the call.

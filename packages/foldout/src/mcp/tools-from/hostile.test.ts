@@ -120,7 +120,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
   })
 
   it('cannot have a list larger than the limit, on one page or on many', async () => {
-    const large = (i: number): object => ({ name: `t${i}`, description: 'x'.repeat(30_000_000), inputSchema })
+    const large = (i: number): object => ({ name: `t${i}`, description: 'x'.repeat(15_000_000), inputSchema })
     const notes: unknown[] = []
     const options: ToolsFromMcpOptions = { onError: (error) => notes.push(error) }
     const onePage = await connect(line, { answer: () => ({ tools: [large(0), large(1), large(2), large(3)] }) })
@@ -133,7 +133,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       Array.from({ length: 2 }, () => ({
         code: 'mcp-list',
         message:
-          "The tool list of the MCP server 'handmade' is larger than 67 MB, and only the first 2 of its tools are used. Shorten the descriptions and schemas of its tools, or choose fewer in the settings of the server.",
+          "The tool list of the MCP server 'handmade' is larger than 34 MB, and only the first 2 of its tools are used. Shorten the descriptions and schemas of its tools, or choose fewer in the settings of the server.",
       })),
     )
   })

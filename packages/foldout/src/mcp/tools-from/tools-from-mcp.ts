@@ -35,7 +35,7 @@ export interface ToolsFromMcpOptions {
   readonly onChange?: (tools: readonly RawTool[]) => void
   /**
    * Called if the list could not be requested again, in which case the last one is kept, and if it was longer than
-   * `maxTools`, or larger than 64 MiB.
+   * `maxTools`, or larger than 32 MiB.
    */
   readonly onError?: (error: unknown) => void
   /** How long a call may go without an answer or progress before it is cancelled. Default: ten minutes. */

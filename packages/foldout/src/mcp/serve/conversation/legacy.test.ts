@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../../catalog/live/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import type { Catalog } from '../../../catalog/contract.ts'
+import type { RawTool } from '../../../catalog/tool.ts'
 import type { McpFeatures } from '../contract/features.ts'
 import { beginSession, HEADERS, openSession, post, rpc, send } from '../http/raw.fixtures.ts'
 import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
@@ -123,6 +124,36 @@ describe('a legacy client', () => {
       { code: -32_601, message: 'Method not found' },
       { prompts: [], given: { a: 2 } },
     ])
+  })
+
+  it('R53 gets the progress of a task after the answer that names the task, marked with it', async () => {
+    const RELATED = 'io.modelcontextprotocol/related-task'
+    const begin: RawTool = {
+      name: 'begin',
+      description: 'Begins.',
+      async call(_args, { onProgress }) {
+        const report = (progress: number): void =>
+          onProgress?.({ progress, _meta: { own: 1, [RELATED]: { taskId: 'of the server' } } })
+        onProgress?.({ progress: 1 })
+        report(2)
+        setTimeout(() => report(3))
+        return { content: [], task: { taskId: 'of the client' } }
+      },
+    }
+    const client = await connect(serve(createCatalog([begin])))
+    await client.ask('initialize', initialize())
+    const { result } = await client.ask('tools/call', { name: 'begin', _meta: { progressToken: 'p' } })
+    const findReports = (): readonly unknown[] =>
+      client.received.flatMap((message) => ('method' in message ? [message.params] : []))
+    await vi.waitFor(() => expect(findReports()).toHaveLength(3))
+    const _meta = { own: 1, [RELATED]: { taskId: 'of the client' } }
+    expect(findReports()).toEqual([
+      { progress: 1, progressToken: 'p' },
+      { progress: 2, progressToken: 'p', _meta },
+      { progress: 3, progressToken: 'p', _meta },
+    ])
+    const answeredAt = client.received.findIndex((message) => 'result' in message && message.result === result)
+    expect(client.received.slice(answeredAt + 1)).toHaveLength(2)
   })
 
   it.each([

@@ -36,6 +36,8 @@ export function createProgressReports(request: ServedRequest): ProgressReports {
   let inWindow = 0
   let latest: ToolProgress | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** Reports of a task whose client does not know it yet. */
+  let held: ToolProgress[] | undefined = []
 
   function send(progress: ToolProgress): void {
     latest = undefined
@@ -54,18 +56,23 @@ export function createProgressReports(request: ServedRequest): ProgressReports {
     timer = undefined
     if (latest) send(latest)
   }
+  function report(progress: ToolProgress): void {
+    if (!isRunning) return
+    if (held && progress['_meta']?.[RELATED_TASK] !== undefined) {
+      held = [...held, progress].slice(-PROGRESS_PER_SECOND)
+      return
+    }
+    const now = performance.now()
+    if (now - windowStart >= WINDOW_MS) {
+      windowStart = now
+      inWindow = 0
+    }
+    if (inWindow < PROGRESS_PER_SECOND) return send(progress)
+    latest = progress
+    timer ??= setTimeout(flush, windowStart + WINDOW_MS - now)
+  }
   return {
-    report(progress) {
-      if (!isRunning) return
-      const now = performance.now()
-      if (now - windowStart >= WINDOW_MS) {
-        windowStart = now
-        inWindow = 0
-      }
-      if (inWindow < PROGRESS_PER_SECOND) return send(progress)
-      latest = progress
-      timer ??= setTimeout(flush, windowStart + WINDOW_MS - now)
-    },
+    report,
     async sent() {
       flush()
       await sending
@@ -75,6 +82,11 @@ export function createProgressReports(request: ServedRequest): ProgressReports {
     goOn(taskId, later) {
       task = { [RELATED_TASK]: { taskId } }
       notify = later
+      setTimeout(() => {
+        const waiting = held ?? []
+        held = undefined
+        for (const one of waiting) report(one)
+      }, PAUSE_MS)
     },
     end() {
       if (task) return

@@ -2,26 +2,29 @@ import { ignore } from '../../../core/promises.ts'
 
 /** Reads a whole body as text, unless it is longer than a number of bytes after decompression. */
 export async function readBody(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
+  const decoder = new TextDecoder()
+  let text = ''
   let bytes = 0
   for await (const chunk of readChunks(response)) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw new Error(`The server sent an answer of more than ${maxBytes} bytes.`)
-    chunks.push(chunk)
+    // Kept as bytes until the end, a large body would be in memory three times.
+    text += decoder.decode(chunk, { stream: true })
   }
-  return decode(chunks, bytes)
+  return text + decoder.decode()
 }
 
 /** Reads the beginning of a body as text. */
 export async function readStart(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
+  const decoder = new TextDecoder()
+  let text = ''
   let left = maxBytes
   for await (const chunk of readChunks(response)) {
-    chunks.push(chunk.subarray(0, left))
+    text += decoder.decode(chunk.subarray(0, left), { stream: true })
     left -= Math.min(left, chunk.byteLength)
     if (left === 0) break
   }
-  return decode(chunks, maxBytes - left)
+  return text + decoder.decode()
 }
 
 /** Lets go of a body that is of no interest, so that its connection can be used again. */
@@ -47,17 +50,4 @@ export async function* readChunks({ body }: Response): AsyncGenerator<Uint8Array
     // A reader that stops early does not want the rest.
     if (!isDone) void ignore(reader.cancel(), 'the connection is lost already')
   }
-}
-
-function decode(chunks: readonly Uint8Array[], bytes: number): string {
-  const decoder = new TextDecoder()
-  const [only] = chunks
-  if (chunks.length === 1 && only) return decoder.decode(only)
-  const whole = new Uint8Array(bytes)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return decoder.decode(whole)
 }
