@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest'
 import { queryClaude, type ClaudeAgentSdk } from '../../packages/foldout/src/entries/claude-agent.ts'
 import { createSession } from '../../packages/foldout/src/entries/index.ts'
 import type {
@@ -40,14 +39,28 @@ function getTexts(content: unknown): readonly string[] {
   return texts.filter((text) => text !== '' && !text.startsWith('<system-reminder>'))
 }
 
+interface HostAgentOptions {
+  /** Takes what ends the provider. */
+  onEnd(end: () => Promise<void>): void
+  /** Whether the query has no prompt, to compare it with. */
+  readonly isBare?: boolean
+  /** Whether tools are listed as they were sent. */
+  readonly isAsSent?: boolean
+}
+
 /** An agent on the executable of an SDK, with a provider that answers from a script. */
-export async function createHostAgent(sdk: ClaudeAgentSdk, { bound, options, model }: HostSetup): Promise<HostAgent> {
+export async function createHostAgent(
+  sdk: ClaudeAgentSdk,
+  { bound, options, model }: HostSetup,
+  { onEnd, isBare = false, isAsSent = false }: HostAgentOptions,
+): Promise<HostAgent> {
   const provider = await startProvider()
-  onTestFinished(() => provider.stop())
+  onEnd(() => provider.stop())
   const order = ['look', 'unlock', 'lock', 'show', 'read_section']
   provider.mock.on({}, () => {
-    const request = provider.requests.at(-1)
-    const reply = model(describeRequest(request as WireRequest, order))
+    const request = provider.requests.at(-1) as WireRequest
+    const sent = isAsSent ? (request.tools ?? []).map(({ name }) => name) : order
+    const reply = model(describeRequest(request, sent))
     if ('text' in reply) return { content: reply.text }
     return {
       toolCalls: reply.calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: JSON.stringify(args) })),
@@ -57,21 +70,18 @@ export async function createHostAgent(sdk: ClaudeAgentSdk, { bound, options, mod
   let resume: string | undefined
   return {
     async send(prompt) {
-      const query = queryClaude(bound, {
-        ...options,
-        prompt,
-        session,
-        sdk,
-        options: {
-          model: 'claude-sonnet-4-5',
-          env: provider.env,
-          cwd: provider.home,
-          settingSources: [],
-          tools: [],
-          strictMcpConfig: true,
-          ...(resume !== undefined && { resume }),
-        },
-      })
+      const settings = {
+        model: 'claude-sonnet-4-5',
+        env: provider.env,
+        cwd: provider.home,
+        settingSources: [],
+        tools: [],
+        strictMcpConfig: true,
+        ...(resume !== undefined && { resume }),
+      }
+      const query = isBare
+        ? iterate(sdk.query({ prompt, options: settings }))
+        : queryClaude(bound, { ...options, prompt, session, sdk, options: settings })
       let text = ''
       for await (const message of query) {
         const { type, result, session_id: id } = message as { type: string; result?: string; session_id?: string }
@@ -81,6 +91,10 @@ export async function createHostAgent(sdk: ClaudeAgentSdk, { bound, options, mod
       return { text, isWaiting: false }
     },
   }
+}
+
+async function* iterate(query: ReturnType<ClaudeAgentSdk['query']>): AsyncGenerator<object, void, undefined> {
+  for (let next = await query.next(); !next.done; next = await query.next()) yield next.value
 }
 
 /** What the executable does not allow, with the reason. */

@@ -27,7 +27,7 @@ export async function loadLangChain(folder: string): Promise<LangChain> {
 }
 
 /** A chat model that answers from a script. */
-function createModel({ messages, models }: LangChain, { model: script }: HostSetup): Loose {
+export function createModel({ messages, models }: LangChain, { model: script }: Pick<HostSetup, 'model'>): Loose {
   return new (class ScriptedChat extends models.BaseChatModel {
     offered: readonly Loose[] = []
     constructor() {
@@ -67,6 +67,15 @@ function describeRequest(sent: readonly Loose[], tools: readonly Loose[]): Param
   }
 }
 
+/** A tool of the host itself. */
+export function createLookUp({ langchain }: LangChain): Loose {
+  return langchain.tool(({ what }: { what: string }) => `Found ${what}.`, {
+    name: 'look_up',
+    description: 'Looks something up.',
+    schema: { type: 'object', properties: { what: { type: 'string' } } },
+  })
+}
+
 export type CreateAgent = (options: Loose, middleware: Loose) => Loose
 
 /** An agent on a thread whose state is in a checkpointer. */
@@ -76,11 +85,7 @@ export function createHostAgent(packages: LangChain, setup: HostSetup, make?: Cr
   // The checkpointer holds bytes, as a database would.
   Object.assign(checkpointer, structuredClone(setup.saved ?? {}))
   const model = createModel(packages, setup)
-  const lookUp = langchain.tool(({ what }: { what: string }) => `Found ${what}.`, {
-    name: 'look_up',
-    description: 'Looks something up.',
-    schema: { type: 'object', properties: { what: { type: 'string' } } },
-  })
+  const lookUp = createLookUp(packages)
   const middleware = packages.entry.foldoutMiddleware(setup.bound, setup.options)
   const create = make ?? ((options, own) => langchain.createAgent({ ...options, middleware: [own] }))
   const agent = create({ model, tools: [lookUp], checkpointer, systemPrompt: 'You are kind.' }, middleware)

@@ -111,7 +111,11 @@ interface Saved {
 export async function createHostAgent(
   packages: MastraPackages,
   setup: HostSetup,
-  { lastMessages = 100, isBare = false }: { readonly lastMessages?: number; readonly isBare?: boolean } = {},
+  {
+    lastMessages = 100,
+    isBare = false,
+    isClearing = true,
+  }: { readonly lastMessages?: number; readonly isBare?: boolean; readonly isClearing?: boolean } = {},
 ): Promise<HostAgent> {
   const { entry, agent: agents, mastra, memory: memories, storage, tools } = packages
   const saved = setup.saved as Saved | undefined
@@ -140,7 +144,10 @@ export async function createHostAgent(
     model: createModel(setup),
     memory,
     tools: { look_up: lookUp },
-    inputProcessors: isBare ? [] : [clearing, new entry.FoldoutProcessor(setup.bound, setup.options)],
+    inputProcessors: [
+      ...(isClearing ? [clearing] : []),
+      ...(isBare ? [] : [new entry.FoldoutProcessor(setup.bound, setup.options)]),
+    ],
   })
   // Gives the agent its storage.
   void new mastra.Mastra({ agents: { desk: agent }, storage: store, logger: false })

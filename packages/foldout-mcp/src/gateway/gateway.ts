@@ -152,7 +152,7 @@ class RunningGateway implements Gateway {
   }
 
   get ownInstructions(): string {
-    return formatInstructions(this.#config?.instructions, [...this.#servers.values()], this.#skills?.resources)
+    return formatInstructions(this.#config?.instructions, [...this.#servers.values()], this.#skills?.announced)
   }
 
   get approvals(): WaitingCalls {

@@ -5,8 +5,12 @@ import type { JsonSchema } from '../../core/schema/schema.ts'
 /** The package `ai`. Only its types are imported before it is needed. */
 export type AiPackage = typeof Ai
 
-export function loadAi(): Promise<AiPackage> {
-  return importPeer('ai', () => import('ai'))
+let loaded: AiPackage | undefined
+
+/** With hooks of a loader, as telemetry installs them, importing a module again takes a millisecond. */
+export async function loadAi(): Promise<AiPackage> {
+  loaded ??= await importPeer('ai', () => import('ai'))
+  return loaded
 }
 
 /**

@@ -20,6 +20,8 @@ import { getDigest, MANIFEST, SKILL_SCHEME, type WireFile, type WireSkill } from
 export interface ServedSkills {
   /** The `SKILL.md` of each, as a resource. */
   readonly resources: readonly JsonObject[]
+  /** Those that models may open by themselves, which are announced to them. */
+  readonly announced: readonly JsonObject[]
   /** Announces the skills to models. */
   readonly instructions: string
   /** The skills that clients would refuse: their name is not valid, they have too many files, or their text is elsewhere. */
@@ -88,13 +90,15 @@ class SkillShelf implements ServedSkills {
   }
 
   get resources(): readonly JsonObject[] {
-    return [...this.#placed.values()].map(({ skill: { name, description }, folder }) => {
-      return { uri: `${folder}${MANIFEST}`, name, description, mimeType: MARKDOWN }
-    })
+    return Array.from(this.#placed.values(), toResource)
+  }
+
+  get announced(): readonly JsonObject[] {
+    return [...this.#placed.values()].filter(({ skill }) => skill.isForModels).map(toResource)
   }
 
   get instructions(): string {
-    const lines = this.resources.map(
+    const lines = this.announced.map(
       ({ uri, description }) => `- ${String(uri)}: ${toVisibleText(String(description))}`,
     )
     if (lines.length === 0) return ''
@@ -161,6 +165,10 @@ class SkillShelf implements ServedSkills {
     }
     return undefined
   }
+}
+
+function toResource({ skill: { name, description }, folder }: Placed): JsonObject {
+  return { uri: `${folder}${MANIFEST}`, name, description, mimeType: MARKDOWN }
 }
 
 async function describeSkill(placed: Placed): Promise<WireSkill> {

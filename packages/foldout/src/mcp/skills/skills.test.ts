@@ -167,6 +167,26 @@ describe('R76 skills', () => {
     )
   })
 
+  it('R76 that only users open are listed, and not announced', async () => {
+    const front = 'name: deploy\ndescription: Deploy it.\ndisable-model-invocation: true\n'
+    const { session } = await serve('modern', { ...FILES, 'deploy/SKILL.md': `---\n${front}---\nNow.\n` })
+    expect(session.server.instructions).toContain('skill://pdf/SKILL.md')
+    expect(session.server.instructions).not.toContain('deploy')
+    expect((await skillsFromMcp(session)).map(({ name, isForModels }) => [name, isForModels])).toEqual([
+      ['deploy', false],
+      ['notes', true],
+      ['pdf', true],
+    ])
+  })
+
+  it('R76 are listed without the files that are gone since they were read', async () => {
+    const { session, filesystem } = await serve('modern')
+    await filesystem.remove('pdf/references/FORMS.md')
+    const [, pdf] = await skillsFromMcp(session)
+    expect(pdf?.files.map(({ path }) => path)).toEqual(['sub/SKILL.md'])
+    expect((await pdf?.load?.())?.body).toBe('Use references/FORMS.md.')
+  })
+
   it('R76 of a server that says nothing of them are none', async () => {
     const served = serveMcp(createCatalog([fill]), { name: 'a', version: '1' })
     const { url } = await served.http()

@@ -15,7 +15,7 @@ import { DEFAULT_LEVEL, LOG_LEVELS, wantsLog } from '../../upstreams/asking/call
 import { MAX_LISTED } from '../../upstreams/limits.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import { renameInContents, renameInPrompt, renameInResult } from './links.ts'
-import { getSkillExtension, listManifests, SkillDirectory } from './skills.ts'
+import { getSkillExtension, listAnnounced, SkillDirectory } from './skills.ts'
 import { answerTask, getTaskCapabilities, TASK_METHODS, type FoldTask } from './tasks.ts'
 import { findUpdates, toForeignUri, type Route } from './uris.ts'
 import { INVALID_PARAMS, createError, forward, toPage, toUse } from './forward.ts'
@@ -32,7 +32,7 @@ export interface ViewFeatures {
   name(server: GatewayServer, uri: string): string
   /** Passes a server's notification on to its clients, or to one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
-  /** The `SKILL.md` of each skill that is known without asking a server. */
+  /** The `SKILL.md` of each skill that is announced to models. */
   listSkills(): readonly JsonObject[]
   /** The clients that are connected now. */
   listClients(): readonly ConnectedClient[]
@@ -98,7 +98,7 @@ export function createFeatures(getServers: () => readonly GatewayServer[], hooks
       if (!isSame([before.resources, before.templates], [after.resources, after.templates]))
         tellAll(clients, { method: 'notifications/resources/list_changed' })
     },
-    listSkills: () => listManifests(parts.getDirectory().resources),
+    listSkills: () => listAnnounced(parts.getDirectory().resources, getSkills()),
     listClients: () => [...clients].flatMap(({ connected }) => connected ?? []),
     hear(server, method, params, only) {
       const hearing = [...clients].filter(({ id }) => only === undefined || id === only)

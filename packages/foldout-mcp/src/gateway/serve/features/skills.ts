@@ -30,9 +30,11 @@ export function getSkillExtension(
   return { [SKILLS]: { ...(directoryRead && { directoryRead }) } }
 }
 
-/** The resources that are skills. */
-export function listManifests(resources: readonly Listed[]): readonly Listed[] {
-  return resources.filter(({ uri }) => typeof uri === 'string' && uri.includes('skill://') && uri.endsWith(MANIFEST))
+/** The skills to announce: the gateway's own, and those in the servers' lists of resources. */
+export function listAnnounced(resources: readonly Listed[], own: ServedSkills | undefined): readonly Listed[] {
+  const isForeign = ({ uri }: Listed): boolean =>
+    typeof uri === 'string' && uri.includes('skill://') && uri.endsWith(MANIFEST) && !own?.has(uri)
+  return [...(own?.announced ?? []), ...resources.filter(isForeign)]
 }
 
 interface SkillSources {
