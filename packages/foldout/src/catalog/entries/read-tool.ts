@@ -10,7 +10,7 @@ import {
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
-import { readCallResult, wrapAnswer } from '../../tools/call-result.ts'
+import { readCallResult, wrapAnswer } from '../../tools/convert-result.ts'
 import {
   checkArguments,
   createThrownHandler,

@@ -6,7 +6,8 @@ import { getRegistry } from '../../prompt/prompt.ts'
 import type { Slot } from '../../prompt/definition/registry.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
-import { getTraffic, type SimulatedRun } from '../simulate/simulate.ts'
+import { getTraffic } from '../simulate/simulate.ts'
+import type { SimulatedRun } from '../simulate/contract.ts'
 import { isKnown, learnNeeds } from './needs.ts'
 
 /** A way to fold a prompt. */

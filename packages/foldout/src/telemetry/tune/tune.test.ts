@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { definePrompt, defineSection, defineTool, ok } from '../../entries/index.ts'
-import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
+import type { SimulatedRun, SimulationStep } from '../simulate/contract.ts'
 import { tune } from './tune.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')

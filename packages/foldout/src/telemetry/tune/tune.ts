@@ -6,7 +6,8 @@ import { bySearch } from '../../disclosure/ahead/by-search.ts'
 import type { OpenAhead } from '../../disclosure/ahead/rule.ts'
 import { readSection } from '../../disclosure/strategies/read-section.ts'
 import type { VisibilityOverrides } from '../../session/visibility.ts'
-import { simulate, type SimulatedRun } from '../simulate/simulate.ts'
+import { simulate } from '../simulate/simulate.ts'
+import type { SimulatedRun } from '../simulate/contract.ts'
 import { withOpenings } from './needs.ts'
 
 /**
