@@ -35,8 +35,8 @@ export {
   type ToolCost,
 } from '../telemetry/section-costs.ts'
 export type { Bill, CacheOptions, Charge } from '../telemetry/simulate/cache.ts'
+export { simulate } from '../telemetry/simulate/simulate.ts'
 export {
-  simulate,
   type SimulatedAdapter,
   type SimulatedCall,
   type SimulatedRequest,
@@ -46,7 +46,7 @@ export {
   type Simulation,
   type SimulationOptions,
   type SimulationStep,
-} from '../telemetry/simulate/simulate.ts'
+} from '../telemetry/simulate/contract.ts'
 export { findPromptCache } from '../adapters/cache/known-caches.ts'
 export type { PromptCache } from '../core/price/prompt-cache.ts'
 export { priceUsage, type UsageRates } from '../adapters/usage/price-usage.ts'

@@ -10,7 +10,7 @@ import { defineSection, type Section } from '../prompt/definition/section.ts'
 import { getSessionIdentity } from '../session/live-session.ts'
 import type { SessionReader } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
-import { toToolResult } from '../tools/call-result.ts'
+import { toToolResult } from '../tools/convert-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext, type ToolGroup } from '../tools/tool.ts'
 

@@ -1,7 +1,7 @@
 import { READ_RESULT } from '../results/read-result.ts'
 import type { RecordedRun } from './recording.ts'
 import { groupByRequest } from './replay.ts'
-import type { SimulationStep } from './simulate/simulate.ts'
+import type { SimulationStep } from './simulate/contract.ts'
 
 /**
  * Turns a recorded run into steps for {@link simulate}, which computes the cost of the run with another strategy or

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toCallResult, toToolResult, type CallResult } from './call-result.ts'
+import type { CallResult } from './call-result.ts'
+import { toCallResult, toToolResult } from './convert-result.ts'
 import { fail, ok } from './result.ts'
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }

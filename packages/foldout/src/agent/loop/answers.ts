@@ -8,7 +8,7 @@ import { approvalAnswered } from '../events.ts'
 import { MAX_APPROVAL_REASON } from '../limits.ts'
 import { hashRequest, isExpired } from './calls/approval.ts'
 import { findTarget, findTool } from './calls/call.ts'
-import type { RunCore } from './core.ts'
+import type { RunCore } from './run-core.ts'
 import { joinCallId } from './calls/delegate-session.ts'
 import { agentRun, type DelegateRun, type RunState } from '../state/run-state.ts'
 

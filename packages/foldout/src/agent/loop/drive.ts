@@ -6,7 +6,7 @@ import { LimitReachedError, RunAbortedError, withRunState } from '../errors.ts'
 import type { AgentResult } from '../options.ts'
 import { checkAnswers } from './answers.ts'
 import { beginConversation } from './conversation.ts'
-import type { RunCore } from './core.ts'
+import type { RunCore } from './run-core.ts'
 import { evaluate, finish, getStoredResult, restart } from './run.ts'
 
 /** Runs until there is a result, through all restarts. */

@@ -1,11 +1,10 @@
-import {
-  type AssistantMessage,
-  type Evaluation,
-  type EvaluationResult,
-  type Message,
-  type ModelEvent,
-  type ToolCall,
-  type TurnOutcome,
+import type {
+  AssistantMessage,
+  Evaluation,
+  EvaluationResult,
+  ModelEvent,
+  ToolCall,
+  TurnOutcome,
 } from '../../adapters/contract.ts'
 import { createPartialJsonReader, type PartialJsonReader } from '../../core/json/partial-json.ts'
 import { readMessage } from '../../adapters/read-reply.ts'
@@ -17,7 +16,7 @@ import type { AgentEvent } from '../events.ts'
 import { LimitReachedError } from '../errors.ts'
 import { refuseInput } from '../input.ts'
 import type { AgentOptions } from '../options.ts'
-import type { Offer } from './core.ts'
+import type { Offer, Scribe } from './run-core.ts'
 import { findWhole, type RunJournal } from './session/journal.ts'
 import { agentRun } from '../state/run-state.ts'
 import type { ContextParts } from '../refold/context-count.ts'
@@ -25,15 +24,6 @@ import type { Refold } from '../refold/refold.ts'
 import type { RunSignal } from './session/run-signal.ts'
 import { findAddedTools, mayAddTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
-
-/**
- * Records messages of a conversation. They are stored before the next request is sent, a call begins or the run ends.
- */
-export interface Scribe {
-  /** The model's last reply. */
-  readonly lastReply: AssistantMessage | undefined
-  say(message: Message): void
-}
 
 export function createScribe(journal: RunJournal): Scribe {
   let lastReply: AssistantMessage | undefined

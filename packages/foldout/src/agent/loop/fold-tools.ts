@@ -1,6 +1,6 @@
 import { type AnyTool, defineTool } from '../../tools/tool.ts'
 import { resultsFolded, toolsInjected, toolsRemoved, type ResultsFolded, type ResultRead } from '../events.ts'
-import type { RunCore } from './core.ts'
+import type { RunCore } from './run-core.ts'
 import { agentRun } from '../state/run-state.ts'
 import type { Message, ToolMessage } from '../../adapters/contract.ts'
 import { readPart } from '../../results/read-part.ts'

@@ -22,7 +22,7 @@ import {
   type Restart,
   type TurnDecision,
 } from './conversation.ts'
-import type { RunCore } from './core.ts'
+import type { RunCore } from './run-core.ts'
 import { openEvaluation } from './evaluation.ts'
 import { foldBack } from './fold-back.ts'
 import { agentRun, getLastMessage, toRunState } from '../state/run-state.ts'

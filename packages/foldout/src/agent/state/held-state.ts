@@ -177,11 +177,11 @@ class Holder {
   #messages: readonly Message[] | undefined
 
   constructor(fields: Fields, log: Log<Message>) {
-    this.#fields = freezeChanges(fields)
+    this.#fields = fields
     this.#log = log
     // Only known names: a foreign state may have a field called `__proto__`.
     const own = this as unknown as Record<keyof Fields, unknown>
-    for (const name of NAMES) own[name] = fields[name]
+    for (const name of NAMES) own[name] = freezeChanges(fields[name])
     Object.freeze(this)
   }
 

@@ -1,8 +1,7 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
-import type { LearnedOutput } from '../learned-output.ts'
-import type { CatalogEntry, ToolAnnotations, ToolExecution } from '../tool.ts'
+import type { CatalogEntry } from '../tool.ts'
 import type { ToolFields } from './read-fields.ts'
 import type { ReadOutputSchema, ReadSchema } from './schemas.ts'
 
@@ -48,69 +47,47 @@ export class Definition {
   }
 }
 
-/** A tool of a catalog under the name that models see. */
-export class Entry implements CatalogEntry {
-  readonly name: string
-  readonly qualified: string
-  readonly declared: string
-  readonly source: string | undefined
-  readonly title: string | undefined
-  readonly description: string
-  readonly category: string | undefined
-  readonly tags: readonly string[]
-  readonly core: boolean
-  readonly annotations: ToolAnnotations | undefined
-  readonly icons: readonly unknown[] | undefined
-  readonly execution: ToolExecution | undefined
-  readonly meta: Readonly<Record<string, unknown>> | undefined
-  readonly extra: Readonly<Record<string, unknown>> | undefined
-  declare readonly shortDescription: string
-  declare readonly inputSchema: JsonSchema
-  declare readonly outputSchema: JsonSchema | undefined
-  declare readonly learnedOutput: LearnedOutput | undefined
-  declare readonly problem: string | undefined
+/** Creates the entry of a tool under the name that models see. */
+export function createEntry(name: string, definition: Definition): CatalogEntry {
+  return new Entry(name, definition) as unknown as CatalogEntry
+}
+
+/** The fields that are computed when they are first read. */
+const LAZY = {
+  shortDescription: createGetter(({ shortDescription }) => shortDescription),
+  inputSchema: createGetter(({ input }) => input.shown),
+  outputSchema: createGetter(({ output }) => output.shown),
+  learnedOutput: createGetter(({ output }) => output.learned),
+  problem: createGetter(({ problem }) => problem),
+}
+
+/**
+ * All fields of an entry are its own, so that a copy made by spreading has them. All entries share the getters: if each had
+ * its own, engines could not share their layout, and creating an entry would take several times as long.
+ */
+class Entry {
   readonly #definition: Definition
 
   constructor(name: string, definition: Definition) {
-    const { fields, source } = definition
+    const { qualified, declared, source, fields } = definition
+    const { title, description, category = source, tags, core, annotations, icons, execution, meta, extra } = fields
     this.#definition = definition
-    this.name = name
-    this.qualified = definition.qualified
-    this.declared = definition.declared
-    this.source = source
-    this.title = fields.title
-    this.description = fields.description
-    this.category = fields.category ?? source
-    this.tags = fields.tags
-    this.core = fields.core
-    this.annotations = fields.annotations
-    this.icons = fields.icons
-    this.execution = fields.execution
-    this.meta = fields.meta
-    this.extra = fields.extra
-    // These are fields of the entry itself, so a copy made by spreading has them, and all entries share one getter: if
-    // each entry had its own, engines could not share their layout, and creating an entry would take several times as
-    // long.
-    Object.defineProperty(this, 'shortDescription', Entry.#shortDescription)
-    Object.defineProperty(this, 'inputSchema', Entry.#inputSchema)
-    Object.defineProperty(this, 'outputSchema', Entry.#outputSchema)
-    Object.defineProperty(this, 'learnedOutput', Entry.#learnedOutput)
-    Object.defineProperty(this, 'problem', Entry.#problem)
+    const own = { name, qualified, declared, source, title, description, category, tags, core, annotations, icons }
+    Object.assign(this, { ...own, execution, meta, extra } satisfies Omit<CatalogEntry, keyof typeof LAZY>)
+    Object.defineProperties(this, LAZY)
     Object.freeze(this)
   }
 
-  static readonly #shortDescription = Entry.#createGetter(({ shortDescription }) => shortDescription)
-  static readonly #inputSchema = Entry.#createGetter(({ input }) => input.shown)
-  static readonly #outputSchema = Entry.#createGetter(({ output }) => output.shown)
-  static readonly #learnedOutput = Entry.#createGetter(({ output }) => output.learned)
-  static readonly #problem = Entry.#createGetter(({ problem }) => problem)
+  static getDefinition(entry: Entry): Definition {
+    return entry.#definition
+  }
+}
 
-  static #createGetter(read: (definition: Definition) => unknown): PropertyDescriptor {
-    return {
-      enumerable: true,
-      get(this: Entry) {
-        return read(this.#definition)
-      },
-    }
+function createGetter(read: (definition: Definition) => unknown): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: Entry) {
+      return read(Entry.getDefinition(this))
+    },
   }
 }

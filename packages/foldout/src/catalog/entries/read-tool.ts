@@ -10,7 +10,7 @@ import {
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
-import { readCallResult, wrapAnswer } from '../../tools/call-result.ts'
+import { readCallResult, wrapAnswer } from '../../tools/convert-result.ts'
 import {
   checkArguments,
   createThrownHandler,
@@ -25,7 +25,7 @@ import { MAX_NAME_LENGTH } from '../limits.ts'
 import type { LearnedOutput } from '../learned-output.ts'
 import { getQualifiedName } from '../names.ts'
 import type { BrokenTool, CallContext, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
-import { Definition, Entry } from './entry.ts'
+import { createEntry, Definition } from './entry.ts'
 import { readFields, readText } from './read-fields.ts'
 import { addLearnedOutput, readInputSchema, readOutputSchema } from './schemas.ts'
 
@@ -190,7 +190,7 @@ function readDefinition(
 
 function prepare(definition: Definition, calls: Calls): PreparedTool {
   const { declared, qualified, source } = definition
-  return { declared, qualified, source, createEntry: (name) => new Entry(name, definition), ...calls }
+  return { declared, qualified, source, createEntry: (name) => createEntry(name, definition), ...calls }
 }
 
 function isDefinedTool(input: CatalogInput): input is AnyTool {

@@ -123,9 +123,11 @@ export class OfferedTools {
 
   /** Several sections can have the same tool. It is listed once, at the first of them that is open. */
   #collect(): AnyTool[] {
-    const { renderer } = this.#parts
+    const { renderer, frame } = this.#parts
     const tools: AnyTool[] = []
-    for (const slot of this.#listOpenSlots()) for (const tool of renderer.writer.getTools(slot)) tools.push(tool)
+    for (const slot of renderer.options.registry.withTools) {
+      if (frame.at(slot.index) === OPEN) for (const tool of renderer.writer.getTools(slot)) tools.push(tool)
+    }
     if (renderer.options.registry.sharesTools) return [...new Set(tools)]
     return tools
   }

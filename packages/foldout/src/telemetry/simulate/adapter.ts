@@ -18,7 +18,7 @@ import type { RecordingFilesystem } from './files.ts'
 import type { KeptConversation, KeptResult } from './kept-conversation.ts'
 import { messagePart, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
-import type { SimulatedAdapter, SimulatedCall, SimulatedNeed, SimulatedTalk, SimulationStep } from './simulate.ts'
+import type { SimulatedAdapter, SimulatedCall, SimulatedNeed, SimulatedTalk, SimulationStep } from './contract.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 interface FollowedRun {

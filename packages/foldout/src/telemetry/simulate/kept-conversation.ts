@@ -3,7 +3,7 @@ import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { agentRun, getLog } from '../../agent/state/run-state.ts'
 import { toHandle } from '../../agent/refold/projection.ts'
 import type { Session } from '../../session/session.ts'
-import type { SimulatedCall } from './simulate.ts'
+import type { SimulatedCall } from './contract.ts'
 
 /** What the model can still read of an earlier result, and where the rest is. */
 export interface KeptResult {

@@ -15,7 +15,8 @@ import { createRecorder } from '../recorder.ts'
 import { toSimulationSteps } from '../simulation-steps.ts'
 import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { simulate, type SimulatedRun, type SimulationOptions, type SimulationStep } from './simulate.ts'
+import { simulate } from './simulate.ts'
+import type { SimulatedRun, SimulationOptions, SimulationStep } from './contract.ts'
 import { createStandIns } from './kept-conversation.ts'
 
 const make = createStandIns(estimatedTokens)

@@ -22,7 +22,8 @@ import { createMemoryFilesystem } from '../../entries/files.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { simulate, type SimulatedRun, type SimulationOptions } from './simulate.ts'
+import { simulate } from './simulate.ts'
+import type { SimulatedRun, SimulationOptions } from './contract.ts'
 
 const words = (what: string, count: number): string =>
   Array.from({ length: count }, (_, i) => `${what} rule ${i + 1} holds.`).join(' ')

@@ -3,7 +3,7 @@ import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
 import { messagePart, type Part, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
-import type { SimulatedAdapter } from './simulate.ts'
+import type { SimulatedAdapter } from './contract.ts'
 
 /** A message of a conversation, or tools that were added to it. */
 type Entry =

@@ -3,7 +3,7 @@ import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import { findToolOnDemand } from '../../prompt/overrides/descriptor.ts'
 import type { Registry } from '../../prompt/definition/registry.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import type { SimulatedCall, SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
+import type { SimulatedCall, SimulatedRun, SimulationStep } from '../simulate/contract.ts'
 import type { CatalogRecording, RecordedClient } from '../../catalog/use/recording.ts'
 
 /** What a call through a meta tool costs beyond a direct one, and what a search costs, where no run has recorded it. */

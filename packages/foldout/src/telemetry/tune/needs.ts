@@ -1,6 +1,6 @@
 import { getRegistry } from '../../prompt/prompt.ts'
 import type { Slot } from '../../prompt/definition/registry.ts'
-import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
+import type { SimulatedRun, SimulationStep } from '../simulate/contract.ts'
 
 /** Lets a run open the sections whose tools it calls, whatever is folded. What is open already costs nothing. */
 export function withOpenings(run: SimulatedRun): SimulatedRun {

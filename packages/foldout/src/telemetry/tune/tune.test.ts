@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { catalogSection, createCatalog, hybrid } from '../../entries/catalog.ts'
 import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../entries/index.ts'
 import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
-import type { SimulatedRun, SimulationStep } from '../simulate/simulate.ts'
+import type { SimulatedRun, SimulationStep } from '../simulate/contract.ts'
 import { tune } from './tune.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')
