@@ -1,7 +1,15 @@
 import { estimatedTokens } from 'foldout'
 import { addUsage, NO_USAGE as NOTHING_BILLED, type Usage } from 'foldout/adapter'
 import { priceUsage, type UsageRates } from 'foldout/telemetry'
-import type { ChartPoint, RunMessage, RunOpening, RunStatus, RunSummary, TokenUsage } from '../protocol/protocol.ts'
+import type {
+  ChartPoint,
+  ContextParts,
+  RunMessage,
+  RunOpening,
+  RunStatus,
+  RunSummary,
+  TokenUsage,
+} from '../protocol/protocol.ts'
 import type { RunEvent } from './lines.ts'
 
 type EventType = RunEvent['type']
@@ -28,6 +36,8 @@ interface ModelRequest {
   /** What openings have brought into the conversation so far, in tokens. */
   readonly opened: number
   readonly conversation: number
+  /** What its tokens are for, as the run has counted them. */
+  readonly parts: ContextParts | undefined
   usage: TokenUsage | undefined
 }
 
@@ -105,7 +115,8 @@ export class RunModel {
       const context = getContext(request)
       const folded = render ? render.tokensIfAllOpen.total - render.tokens.total : 0
       const everything = Math.max(0, context + folded - opened)
-      return { request: i + 1, context, everything, cached: usage.cached, output: usage.output }
+      const parts = request.parts && scaleParts(request.parts, context)
+      return { request: i + 1, context, everything, cached: usage.cached, output: usage.output, parts }
     })
   }
 
@@ -187,7 +198,7 @@ export class RunModel {
     this.#say({ role: 'system', text: event.text })
   }
 
-  #send({ tools, messages }: EventOf<'request/sent'>): void {
+  #send({ tools, messages, context }: EventOf<'request/sent'>): void {
     this.#sayInput()
     if (this.requests.length === 0) this.earlier = Math.max(0, messages - this.messages.filter(isSaid).length)
     for (const name of tools) this.tools.add(name)
@@ -197,6 +208,7 @@ export class RunModel {
       render: this.#render,
       opened: this.#opened,
       conversation: this.#conversation,
+      parts: context,
       usage: undefined,
     })
   }
@@ -264,6 +276,16 @@ function getContext({ usage, render, conversation }: ModelRequest): number {
   const input = usage?.input ?? 0
   if (input > 0) return input
   return (render?.tokens.total ?? 0) + conversation
+}
+
+/** The parts of a request add up to what was billed for it. */
+function scaleParts(parts: ContextParts, context: number): ContextParts {
+  const { system, tools, sections, results, conversation } = parts
+  const scale = context / Math.max(1, system + tools + sections + results + conversation)
+  const counts = [system, tools, sections, results].map((count) => Math.round(scale * count))
+  const [ofSystem = 0, ofTools = 0, ofSections = 0, ofResults = 0] = counts
+  const rest = Math.max(0, context - ofSystem - ofTools - ofSections - ofResults)
+  return { system: ofSystem, tools: ofTools, sections: ofSections, results: ofResults, conversation: rest }
 }
 
 /** Providers keep a prefix at least as long. */
