@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkConversations, PROPERTIES } from '../packages/foldout/src/agent/refold-properties.fixtures.ts'
 import { createLibsqlStore } from '../packages/foldout/src/session/stores/libsql/libsql-store.ts'
 import { createPostgresStore } from '../packages/foldout-fleet/src/sessions/postgres-store.ts'
@@ -22,17 +22,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await pool.end()
   await server.stop()
-  removeFolder(folder)
+  await removeFolder(folder)
 })
 
 describe('R67 generated long conversations keep their properties, with kills, resumes and user turns', () => {
   it('in a file', async () => {
+    expect.hasAssertions()
     const store = await createLibsqlStore({ path: join(folder, 'long.db') })
     await checkConversations(properties, { stores: [store], numRuns: RUNS })
     await store.close()
   }, 300_000)
 
   it('in PostgreSQL', async () => {
+    expect.hasAssertions()
     const store = await createPostgresStore({ pool, schema: 'long' })
     await checkConversations(properties, { stores: [store], numRuns: RUNS })
     await store.close()

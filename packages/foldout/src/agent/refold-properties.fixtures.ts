@@ -25,9 +25,10 @@ export async function checkConversations(
   properties: readonly Property[],
   { stores, numRuns }: { readonly stores: readonly (SessionStore | undefined)[]; readonly numRuns: number },
 ): Promise<void> {
+  const places = fc.record({ store: fc.constantFrom(...stores), addsTools: fc.boolean() })
   await fc.assert(
-    fc.asyncProperty(happenings, refoldOptions, fc.constantFrom(...stores), async (steps, refold, store) => {
-      const played = await play(steps, { refold, contextWindow: WINDOW }, store ? { store } : {})
+    fc.asyncProperty(happenings, refoldOptions, places, async (steps, refold, { store, addsTools }) => {
+      const played = await play(steps, { refold, contextWindow: WINDOW }, { ...(store && { store }), addsTools })
       for (const property of properties) await property(played, refold)
     }),
     { numRuns },

@@ -6,6 +6,7 @@ import { checkConversations, PROPERTIES } from './refold-properties.fixtures.ts'
 
 describe('generated long conversations, with kills, resumes and user turns', () => {
   it.each(Object.entries(PROPERTIES))('%s', async (name, property) => {
+    expect.hasAssertions()
     const numRuns = name.startsWith('R68') ? 15 : 30
     await checkConversations([property], { stores: [undefined, createMemoryStore()], numRuns })
   })

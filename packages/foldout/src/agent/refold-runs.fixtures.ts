@@ -131,8 +131,9 @@ export interface Played {
 export async function play(
   steps: readonly Happening[],
   options: Pick<AgentOptions, 'refold' | 'contextWindow'>,
-  { store, id = crypto.randomUUID() }: { readonly store?: SessionStore; readonly id?: string } = {},
+  { store, addsTools = true }: { readonly store?: SessionStore; readonly addsTools?: boolean } = {},
 ): Promise<Played> {
+  const id = crypto.randomUUID()
   const player = new Player(steps)
   let session: Session = await reopen()
   for (let input = 0; player.isLeft(); input++) {
@@ -140,7 +141,8 @@ export async function play(
     player.isKilled = false
     player.session = session
     await runAgent(bound, {
-      adapter: player.adapter,
+      adapter: { ...player.adapter, supportsDynamicTools: addsTools },
+      maxExpansions: 10_000,
       session,
       maxTurns: 10_000,
       ...options,

@@ -3,6 +3,7 @@ import uPlot from 'uplot'
 import type { ChartPoint } from '../../../src/inspector/protocol/protocol.ts'
 import { formatNumber, formatShort } from '../base/format.ts'
 import { theme } from '../base/theme.ts'
+import { describeParts, hasParts, PARTS, stackParts } from './chart-parts.ts'
 
 const HEIGHT = 190
 
@@ -58,7 +59,15 @@ export function Chart({ shown }: { readonly shown: ChartData }) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="key now">{words.now}</span>
+        {hasParts(chart) ? (
+          PARTS.map((part) => (
+            <span key={part} class={`key part-${part}`}>
+              {part}
+            </span>
+          ))
+        ) : (
+          <span class="key now">{words.now}</span>
+        )}
         {words.cached !== undefined && <span class="key cached">{words.cached}</span>}
         <span class="key everything">{words.everything} (estimated)</span>
         {limit !== undefined && (
@@ -67,17 +76,19 @@ export function Chart({ shown }: { readonly shown: ChartData }) {
             {limit > getTop(getHighest(shown), limit) && ', above the chart'}
           </span>
         )}
-        <span class="note">{pointed ? describePoint(pointed, words) : describe(shown)}</span>
+        <span class="note">
+          {pointed ? describePoint(pointed, words) : describe(shown) + describeParts(findPeak(shown)?.parts)}
+        </span>
       </figcaption>
       <div ref={host} class="plot" role="img" aria-label={describe(shown)} />
     </figure>
   )
 }
 
-function describePoint({ request, context, cached, everything }: ChartPoint, words: ChartWords): string {
+function describePoint({ request, context, cached, everything, parts }: ChartPoint, words: ChartWords): string {
   const name = `${words.unit.slice(0, 1).toUpperCase()}${words.unit.slice(1)} ${formatNumber(request)}`
   const ofCache = words.cached === undefined ? '' : `, ${formatNumber(cached)} cached`
-  return `${name}: ${formatNumber(context)} tokens${ofCache}; ${words.everything} about ${formatNumber(everything)}.`
+  return `${name}: ${formatNumber(context)} tokens${ofCache}; ${words.everything} about ${formatNumber(everything)}.${describeParts(parts)}`
 }
 
 function findPeak({ chart }: ChartData) {
@@ -107,8 +118,8 @@ export function getExtent(chart: readonly ChartPoint[]): ChartExtent {
 function toData({ chart, words }: ChartData): uPlot.AlignedData {
   return [
     chart.map(({ request }) => request),
+    ...(hasParts(chart) ? stackParts(chart) : [chart.map(({ context }) => context)]),
     chart.map(({ everything }) => everything),
-    chart.map(({ context }) => context),
     ...(words.cached === undefined ? [] : [chart.map(({ cached }) => cached)]),
   ]
 }
@@ -149,16 +160,11 @@ function createOptions(
     ],
     series: [
       {},
+      ...createAreas(shown.chart, color, few),
       { stroke: color('--line-strong'), width: 1.5, dash: [4, 4], points: { show: few, size: 4 } },
-      {
-        stroke: color('--bar'),
-        width: 2,
-        fill: color('--accent-soft'),
-        points: { show: few, size: 6, fill: color('--bar') },
-      },
       ...(shown.words.cached === undefined
         ? []
-        : [{ stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } }]),
+        : [{ stroke: color('--cached'), width: 1.5, points: { show: few, size: 4 } }]),
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, shown, marks)],
@@ -172,6 +178,16 @@ function createOptions(
       setCursor: [(plot) => onPoint(shown.chart[plot.cursor.idx ?? -1])],
     },
   }
+}
+
+/** What was sent: an area for each part, or one for everything. */
+function createAreas(chart: readonly ChartPoint[], color: (name: string) => string, few: boolean): uPlot.Series[] {
+  const line = { width: 2, stroke: color('--bar'), points: { show: few, size: 6, fill: color('--bar') } }
+  if (!hasParts(chart)) return [{ ...line, fill: color('--accent-soft') }]
+  return PARTS.toReversed().map((part, i) => {
+    const fill = color(`--part-${part}`)
+    return i === 0 ? { ...line, fill } : { width: 1, stroke: color('--surface'), fill, points: { show: false } }
+  })
 }
 
 /** The window is shown if the run comes near it; otherwise it would make the run a flat line. */

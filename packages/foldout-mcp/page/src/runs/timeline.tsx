@@ -1,15 +1,17 @@
 import { formatBytes } from 'foldout-shared/numbers'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
-import type { RunStep, StepKind } from '../../../src/inspector/protocol/protocol.ts'
+import type { RunMessage, RunStep, StepKind } from '../../../src/inspector/protocol/protocol.ts'
 import { formatNumber, formatSeconds, formatTimeOfDay, toLabel } from '../base/format.ts'
 import { Exact } from '../parts/exact.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { moveFocus } from '../parts/roving.ts'
 import { useVirtual } from '../parts/virtual.ts'
-import { createPages, loadSteps } from './state.ts'
+import { createPages, loadMessages, loadSteps } from './state.ts'
 
 const ROW_HEIGHT = 44
 const OPEN_HEIGHT = 180
+/** With the results that a fold is about. */
+const RESULTS_HEIGHT = 380
 /** Somebody who is this near to the end, in pixels, follows it. */
 const NEAR_END = 60
 
@@ -55,7 +57,9 @@ export function Timeline({ id, count, columns, startedAt, onAsk }: TimelineProps
   const [opened, setOpened] = useState<number | undefined>(undefined)
   const [at, setAt] = useState(0)
   const pages = useMemo(() => createPages(loadSteps(id), draw), [id])
-  const large = opened === undefined ? undefined : { index: opened, height: OPEN_HEIGHT }
+  const hasResults = opened !== undefined && (pages.get(opened, count)?.results?.length ?? 0) > 0
+  const height = hasResults ? RESULTS_HEIGHT : OPEN_HEIGHT
+  const large = opened === undefined ? undefined : { index: opened, height }
   const { scroller, items, size, show } = useVirtual({ count, height: ROW_HEIGHT, large })
   useFollow(scroller, size)
   if (count === 0) return <Empty title="Nothing happened yet" />
@@ -98,7 +102,7 @@ export function Timeline({ id, count, columns, startedAt, onAsk }: TimelineProps
                 >
                   {step ? <Step {...{ step, columns, startedAt }} /> : '…'}
                 </button>
-                {isOpen && step && <More step={step} onAsk={onAsk} />}
+                {isOpen && step && <More id={id} step={step} onAsk={onAsk} />}
               </li>
             )
           })}
@@ -169,10 +173,10 @@ function Figure({ label, text }: { readonly label: string; readonly text: string
 }
 
 /** All that is known of a step. */
-function More({ step, onAsk }: { readonly step: RunStep; readonly onAsk: TimelineProps['onAsk'] }) {
-  const { title, detail, request } = step
+function More({ id, step, onAsk }: Pick<TimelineProps, 'id' | 'onAsk'> & { readonly step: RunStep }) {
+  const { title, detail, request, results = [] } = step
   return (
-    <div class="step-more">
+    <div class={results.length > 0 ? 'step-more has-results' : 'step-more'}>
       <div class="step-all" tabIndex={0} role="group" aria-label="The step in full">
         <p class="strong">
           <Exact text={title} />
@@ -180,6 +184,7 @@ function More({ step, onAsk }: { readonly step: RunStep; readonly onAsk: Timelin
         <p>
           {detail === '' ? <span class="note">There is nothing more to say about it.</span> : <Exact text={detail} />}
         </p>
+        {results.length > 0 && <Results id={id} results={results} />}
       </div>
       {onAsk && request > 0 && (
         <button type="button" onClick={() => onAsk(request)}>
@@ -187,5 +192,38 @@ function More({ step, onAsk }: { readonly step: RunStep; readonly onAsk: Timelin
         </button>
       )}
     </div>
+  )
+}
+
+/** The results that a fold is about, as the tools have returned them. Each can be opened. */
+function Results({ id, results }: { readonly id: string; readonly results: readonly number[] }) {
+  const [, draw] = useReducer<number, void>((times) => times + 1, 0)
+  const pages = useMemo(() => createPages(loadMessages(id), draw), [id])
+  // A recording may still grow; these messages are in it.
+  const count = Math.max(...results) + 1
+  return (
+    <div class="step-results">
+      {results.map((index) => (
+        <Result key={index} message={pages.get(index, count)} />
+      ))}
+    </div>
+  )
+}
+
+function Result({ message }: { readonly message: RunMessage | undefined }) {
+  if (!message) return <p class="note">…</p>
+  const { name, text } = message
+  return (
+    <details>
+      <summary>
+        Result of <code>{toLabel(name)}</code>{' '}
+        <span class="note">
+          request {message.request}, {formatNumber(text.length)} characters
+        </span>
+      </summary>
+      <pre class="code" tabIndex={0}>
+        <Exact text={text} />
+      </pre>
+    </details>
   )
 }

@@ -62,6 +62,18 @@ export interface ChartPoint {
   readonly everything: number
   readonly cached: number
   readonly output: number
+  /** Undefined if it was not recorded what the tokens are for. */
+  readonly parts?: ContextParts | undefined
+}
+
+/** What the tokens of a request are for. */
+export interface ContextParts {
+  readonly system: number
+  readonly tools: number
+  /** The texts of sections that were opened in the conversation. */
+  readonly sections: number
+  readonly results: number
+  readonly conversation: number
 }
 
 export interface RunOpening {
@@ -110,6 +122,8 @@ export interface RunStep {
   readonly usage: TokenUsage | undefined
   /** What a client of a gateway got; undefined in runs. */
   readonly answer: StepAnswer | undefined
+  /** The messages with the results that were folded or read again, by index. */
+  readonly results?: readonly number[] | undefined
 }
 
 /** How large an answer was, and how long it took, as far as that is known. */

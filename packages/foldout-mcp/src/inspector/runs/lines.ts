@@ -44,7 +44,14 @@ const eventSchema = v.variant('type', [
     tokensIfAllOpen: tokens,
     toolsInFolds: v.optional(record(string), {}),
   }),
-  object({ type: v.literal('request/sent'), messages: number, tools: names }),
+  object({
+    type: v.literal('request/sent'),
+    messages: number,
+    tools: names,
+    context: v.optional(
+      object({ system: number, tools: number, sections: number, results: number, conversation: number }),
+    ),
+  }),
   object({ type: v.literal('request/retried'), attempt: number, delayMs: number, reason: string }),
   object({
     type: v.literal('reply/received'),

@@ -4,7 +4,7 @@ import type { ChartPoint, RunOpening, RunStatus, RunSummary, TokenUsage } from '
 import { Conversation, type ModelMessage } from './conversation.ts'
 import type { EventOf, RunEvent } from './lines.ts'
 import { Openings } from './openings.ts'
-import { explainMiss, getContext, type ModelRequest, type ModelStep } from './requests.ts'
+import { explainMiss, getContext, scaleParts, type ModelRequest, type ModelStep } from './requests.ts'
 
 const NO_USAGE: TokenUsage = { input: 0, output: 0, cached: 0 }
 
@@ -91,7 +91,8 @@ export class RunModel {
       const context = getContext(request)
       const folded = render ? render.tokensIfAllOpen.total - render.tokens.total : 0
       const everything = Math.max(0, context + folded - opened)
-      return { request: i + 1, context, everything, cached: usage.cached, output: usage.output }
+      const parts = request.parts && scaleParts(request.parts, context)
+      return { request: i + 1, context, everything, cached: usage.cached, output: usage.output, parts }
     })
   }
 
@@ -152,7 +153,7 @@ export class RunModel {
     this.#conversation.saySystem(this.requests.length, event.text)
   }
 
-  #send({ tools, messages }: EventOf<'request/sent'>): void {
+  #send({ tools, messages, context }: EventOf<'request/sent'>): void {
     this.#conversation.sayInput(this.requests.length)
     if (this.requests.length === 0) this.#conversation.countEarlier(messages)
     for (const name of tools) this.tools.add(name)
@@ -162,6 +163,7 @@ export class RunModel {
       render: this.#latest.render,
       opened: this.#openings.tokens,
       conversation: this.#conversation.tokens,
+      parts: context,
       usage: undefined,
     })
   }

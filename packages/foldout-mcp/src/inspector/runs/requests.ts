@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../protocol/protocol.ts'
+import type { ContextParts, TokenUsage } from '../protocol/protocol.ts'
 import type { EventOf, RunEvent } from './lines.ts'
 
 export interface ModelStep {
@@ -15,6 +15,8 @@ export interface ModelRequest {
   /** What openings have brought into the conversation so far, in tokens. */
   readonly opened: number
   readonly conversation: number
+  /** What its tokens are for, as the run has counted them. */
+  readonly parts: ContextParts | undefined
   usage: TokenUsage | undefined
 }
 
@@ -23,6 +25,16 @@ export function getContext({ usage, render, conversation }: ModelRequest): numbe
   const input = usage?.input ?? 0
   if (input > 0) return input
   return (render?.tokens.total ?? 0) + conversation
+}
+
+/** The parts of a request add up to what was billed for it. */
+export function scaleParts(parts: ContextParts, context: number): ContextParts {
+  const { system, tools, sections, results, conversation } = parts
+  const scale = context / Math.max(1, system + tools + sections + results + conversation)
+  const counts = [system, tools, sections, results].map((count) => Math.round(scale * count))
+  const [ofSystem = 0, ofTools = 0, ofSections = 0, ofResults = 0] = counts
+  const rest = Math.max(0, context - ofSystem - ofTools - ofSections - ofResults)
+  return { system: ofSystem, tools: ofTools, sections: ofSections, results: ofResults, conversation: rest }
 }
 
 /** Providers keep a prefix at least as long. */

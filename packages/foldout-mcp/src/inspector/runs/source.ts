@@ -9,7 +9,7 @@ import { describeMessage, describeRun, describeSummary } from './describe.ts'
 import { exportRun } from './export.ts'
 import type { ModelMessage } from './conversation.ts'
 import type { RunModel } from './model.ts'
-import { describeStep } from './steps.ts'
+import { describeStepOf } from './steps.ts'
 import type { RunStore } from './store.ts'
 
 /** Clients of a gateway, as the run view shows them. */
@@ -58,8 +58,8 @@ export function createRunSource(store: RunStore, { redactor, clients }: RunSourc
       'runs/steps': ({ id, from, count }) => {
         const client = clients?.find(id)
         if (client) return client.steps.slice(from, from + count)
-        const steps = store.get(id).steps.slice(from, from + count)
-        return steps.map((step, i) => describeStep(step, from + i))
+        const run = store.get(id)
+        return run.steps.slice(from, from + count).map((step, i) => describeStepOf(run, step, from + i))
       },
       'runs/messages': ({ id, from, count }) =>
         store

@@ -2,6 +2,8 @@ import { formatCount, formatRounded } from 'foldout-shared/numbers'
 import type { RunStep, StepKind, TokenUsage } from '../protocol/protocol.ts'
 import { shorten } from '../protocol/text.ts'
 import { formatJson } from './describe.ts'
+import type { ModelMessage } from './conversation.ts'
+import type { RunModel } from './model.ts'
 import type { ModelStep } from './requests.ts'
 
 type StepEvent = ModelStep['event']
@@ -32,11 +34,30 @@ const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
   'run/failed': 'end',
 }
 
+/** How many results of a fold are listed. */
+const MAX_RESULTS = 100
+
+/** A step of a run, with the messages that it folded or read again. */
+export function describeStepOf({ messages }: Pick<RunModel, 'messages'>, step: ModelStep, index: number): RunStep {
+  const results = findResults(step.event, messages)
+  return { ...describeStep(step, index), ...(results && { results }) }
+}
+
 /** A step of the timeline. */
 export function describeStep({ at, request, event }: ModelStep, index: number): RunStep {
   const { title, detail, isBad = false, usage } = describeEvent(event)
   const kind = event.type === 'tool/invoked' && event.disclosure ? 'opening' : KINDS[event.type]
   return { index, kind, at, request, title: shorten(title), detail: shorten(detail), isBad, usage, answer: undefined }
+}
+
+/** Finds the results that a fold, or a reading of a folded result, is about. Recordings may leave texts out. */
+function findResults(event: StepEvent, messages: readonly ModelMessage[]): readonly number[] | undefined {
+  if (event.type !== 'results/folded' && event.type !== 'result/read') return undefined
+  const ids = new Set(event.type === 'results/folded' ? event.callIds : [event.callId])
+  const found = messages.flatMap(({ role, callId, text }, at) =>
+    role === 'tool' && text !== '' && ids.has(callId) ? [at] : [],
+  )
+  return found.slice(0, MAX_RESULTS)
 }
 
 function describeEvent(event: StepEvent): Described {
@@ -111,7 +132,7 @@ type Other = Exclude<
 function describeOther(event: Other): Described {
   switch (event.type) {
     case 'tools/injected':
-      return { title: `Added ${event.names.join(', ')}`, detail: `by ${event.keys.join(', ')}` }
+      return { title: `Added ${event.names.join(', ')}`, detail: describeKeys(event.keys) }
     case 'sections/opened':
       return describeAhead(event)
     case 'results/folded':
@@ -152,6 +173,11 @@ function describeAhead(ahead: Extract<StepEvent, { type: 'sections/opened' }>): 
     title: `Opened ahead: ${keys.join(', ')}`,
     detail: `${formatRounded(tokens)} tokens ${where}; rule: ${rule}`,
   }
+}
+
+function describeKeys(keys: readonly string[]): string {
+  if (keys.length === 0) return ''
+  return `by ${keys.join(', ')}`
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -23,7 +23,7 @@ export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold 
     refold !== false && (window !== undefined || refold !== undefined || options.beforeRequest !== undefined)
   return createRefold({
     terms: toRefoldTerms(refold || {}, { window, adapter }),
-    isOn: isWanted && adapter.supportsDynamicTools && adapter.ownsConversation !== true,
+    isOn: isWanted && adapter.ownsConversation !== true,
     window,
     adapter,
     beforeRequest: createHook(core),

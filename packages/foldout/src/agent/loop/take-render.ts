@@ -19,7 +19,10 @@ export function takeRender(core: RunCore): void {
   core.rendered = rendered
   const kept = core.mustRender ? undefined : findKept(core, rendered)
   core.mustRender = false
-  core.offer = kept ?? { system: rendered.text, tools: rendered.tools }
+  const { system, tools } = kept ?? { system: rendered.text, tools: rendered.tools }
+  // An adapter that cannot add tools offers it before anything is folded.
+  const mustOffer = core.refold.isOn && !options.adapter.supportsDynamicTools
+  core.offer = { system, tools: mustOffer ? [...tools, core.readResult] : tools }
   toolbox.take(core.offer.tools)
   const { current, missing } = findAddedTools(core)
   toolbox.add(current)

@@ -52,6 +52,8 @@ export interface FoldState extends Conversation {
 /** Decides what a run folds, and keeps its requests within the window. */
 export interface Refold {
   readonly terms: RefoldTerms
+  /** Whether results are folded. */
+  readonly isOn: boolean
   /** The messages that the next request sends, with their sizes. */
   readonly ledger: Ledger
   /** Whether the provider's cache does not have the next request, by the clock or because its beginning changed. */
@@ -93,6 +95,7 @@ export function createRefold(parts: RefoldParts): Refold {
   const show: Refold['show'] = (results) => projectResults(results, getLedger().results, getState().folded)
   return {
     terms,
+    isOn: parts.isOn,
     get ledger() {
       return getLedger()
     },
