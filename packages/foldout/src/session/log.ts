@@ -1,7 +1,7 @@
 import { isPlainObject, isSameJson } from '../core/json/json.ts'
 import type { Event } from './event.ts'
 import { freezeChanges } from './freeze.ts'
-import { makeSlice, type Reducer, type Slice } from './slice.ts'
+import { checkVersion, makeSlice, type Reducer, type Slice } from './slice.ts'
 
 const CHUNK = 1024
 
@@ -113,7 +113,7 @@ export function defineLog<const Name extends string, const Creators extends read
   }
   return makeSlice({
     name: options.name,
-    version: options.version ?? 1,
+    version: checkVersion(options.name, options.version),
     kind: 'log',
     initial: Log.of<Entry>([]),
     events: Object.freeze({}),

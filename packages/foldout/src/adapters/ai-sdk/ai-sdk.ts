@@ -1,4 +1,5 @@
 import type { LanguageModel, ToolSet } from 'ai'
+import { checkNumber } from '../../core/check-number.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
@@ -89,6 +90,7 @@ export interface AiSdkOptions {
  */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow, input: kinds = ['image', 'file'] } = options
+  checkNumber('maxRetries', options.maxRetries, { code: 'adapter-config' })
   const modelName = getModelName(model)
   const provider = getProvider(model)
   const name = options.name ?? getSystem(provider)
