@@ -1,5 +1,6 @@
 import { FoldoutError } from 'foldout'
 import {
+  checkNumbers,
   createUnknownRunError,
   findRunWork,
   getRunKey,
@@ -110,7 +111,10 @@ const DEFAULT_POLLING_MS = 100
  * ```
  */
 export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
-  const { dbos, queue = 'foldout' } = options
+  const { dbos, queue = 'foldout', silenceMs, scanMs, limits = {} } = options
+  checkNumbers({ silenceMs, scanMs }, { code: 'run-options', least: 1 })
+  const { globalConcurrency, workerConcurrency, minPollingIntervalMs } = limits
+  checkNumbers({ globalConcurrency, workerConcurrency, minPollingIntervalMs }, { code: 'run-options' })
   const kinds = new Map<string, RunWork>()
   let machine: Machine | undefined
 
@@ -140,7 +144,8 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
       await machine?.leave()
       machine = undefined
     },
-    async start(address, start) {
+    async start(address, start = {}) {
+      checkNumbers({ delaySeconds: start.delaySeconds, priority: start.priority }, { code: 'run-options' })
       await enqueue(address, { name: 'start', isFirst: true, ...start })
     },
     async signal(address, signal) {
@@ -161,6 +166,7 @@ export function createDbosEngine(options: DbosEngineOptions): DbosEngine {
       return getRunStatus(address.id, deliveries)
     },
     async list(kind, { offset = 0, limit = DEFAULT_RUNS } = {}) {
+      checkNumbers({ offset, limit }, { code: 'run-options' })
       const attributes = { foldoutKind: kind }
       const page = { offset, limit, sortDesc: true, loadInput: false, loadOutput: false }
       const starts = await dbos.listWorkflows({ attributes, ...page })

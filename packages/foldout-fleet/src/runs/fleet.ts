@@ -1,5 +1,5 @@
 import { FoldoutError, type ApprovalAnswer, type ApprovalRequest } from 'foldout'
-import { getRunKey, listWaitingApprovals, type RunAddress, type RunStatus } from 'foldout/durable'
+import { checkNumbers, getRunKey, listWaitingApprovals, type RunAddress, type RunStatus } from 'foldout/durable'
 import type { SessionStore } from 'foldout/session'
 import { createPostgresStore } from '../sessions/postgres-store.ts'
 import { createMailbox, findQueue, getRunStatus, isOpen, WORKFLOW, type DeliverySdk } from './deliveries.ts'
@@ -226,6 +226,7 @@ class OpenFleet implements Fleet {
 
   async look(options: FleetLookOptions = {}): Promise<FleetPicture> {
     const { runs: most = DEFAULT_RUNS, approvals = DEFAULT_APPROVALS, deliveries = DEFAULT_DELIVERIES } = options
+    checkNumbers({ runs: most, approvals, deliveries }, { code: 'run-options' })
     const [machines, takeovers, listed] = await Promise.all([
       this.#tables.listMachines(),
       this.#tables.listTakeovers(),

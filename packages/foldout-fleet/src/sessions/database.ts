@@ -1,5 +1,6 @@
 import { getErrorCode } from 'foldout-shared/error-codes'
 import { FoldoutError } from 'foldout'
+import { checkNumbers } from 'foldout/durable'
 import pg from 'pg'
 import { getErrorMessage } from '../error-message.ts'
 
@@ -138,6 +139,7 @@ const MIGRATION_LOCK = 0x46_4c_44_54
  * ```
  */
 export async function openPostgres(options: PostgresStoreOptions, tables: PostgresTables): Promise<PostgresDatabase> {
+  checkNumbers({ retryMs: options.retryMs }, { code: 'session-invalid' })
   const schema = quoteName(options.schema ?? 'foldout', tables)
   const { pool, close } = await openPool(options, tables)
   const patience = options.retryMs ?? DEFAULT_RETRY_MS

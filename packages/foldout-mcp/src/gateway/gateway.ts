@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
+import { FoldoutError } from 'foldout'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, ServedSkills, StdioOptions } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
@@ -105,6 +106,8 @@ class RunningGateway implements Gateway {
 
   constructor(options: GatewayOptions, parts: GatewayParts) {
     const { env = process.env, root = process.cwd(), timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    if (!Number.isFinite(timeoutMs) || timeoutMs < 0)
+      throw new FoldoutError('mcp-options', `timeoutMs is ${timeoutMs}. Pass a number, 0 or more, or leave it out.`)
     const { store, secrets } = parts
     this.#loop = createLoopGuard(env)
     this.#options = options

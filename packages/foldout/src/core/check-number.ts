@@ -1,6 +1,12 @@
 import { FoldoutError, type ErrorCode } from './errors.ts'
 import { shorten } from './text.ts'
 
+/**
+ * What {@link checkNumbers} requires.
+ *
+ * @example
+ * const rule: NumberRule = { code: 'run-options', least: 1 }
+ */
 export interface NumberRule {
   /** The code of the error. */
   readonly code: ErrorCode
@@ -19,7 +25,12 @@ export function checkNumber(name: string, given: unknown, { code, least = 0 }: N
   throw new FoldoutError(code, `${name} is ${describeGiven(given)}. Pass a number, ${least} or more, or leave it out.`)
 }
 
-/** Rejects each of several options that is not a number. */
+/**
+ * Rejects each of several options that is not a finite number of 0 or more. For engines and stores of your own.
+ *
+ * @example
+ * checkNumbers({ limit: 10, offset: undefined }, { code: 'run-options' })
+ */
 export function checkNumbers(options: Readonly<Record<string, unknown>>, rule: NumberRule): void {
   for (const [name, given] of Object.entries(options)) checkNumber(name, given, rule)
 }

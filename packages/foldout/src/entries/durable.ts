@@ -28,4 +28,5 @@ export {
   type RunWork,
 } from '../agent/engines/contract.ts'
 export type { RunEvent, RunEventsOptions } from '../agent/engines/run-events.ts'
+export { checkNumbers, type NumberRule } from '../core/check-number.ts'
 export { listWaitingApprovals } from '../agent/engines/waiting-approvals.ts'

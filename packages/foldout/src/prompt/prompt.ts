@@ -1,5 +1,5 @@
 import { PromptValidationError } from '../core/errors.ts'
-import type { FoldPrice } from '../core/price/fold.ts'
+import { checkPrice, type FoldPrice } from '../core/price/fold.ts'
 import type { JsonSchema, ToolSchema } from '../core/schema/schema.ts'
 import { KEY_PATTERN } from '../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
@@ -261,6 +261,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
     bind: (more: FlatValues) => bindPrompt(definition, { ...flat, ...more }),
     render(options: RenderOptions = {}) {
       checkBudget(options.budget, 'prompt-render')
+      checkPrice(options.price ?? NO_PRICE)
       const renderer = rendererFor(definition, values, options, last?.renderer)
       const request = {
         asked: options.visibility ? withoutUndefined(options.visibility) : NOTHING_ASKED,

@@ -2,7 +2,7 @@ import { isObject } from 'foldout-shared/values'
 import { isSameJson } from '../core/json/json.ts'
 import type { Event } from './event.ts'
 import { freezeChanges } from './freeze.ts'
-import { makeSlice, type Reducer, type Slice } from './slice.ts'
+import { checkVersion, makeSlice, type Reducer, type Slice } from './slice.ts'
 
 const CHUNK = 1024
 
@@ -114,7 +114,7 @@ export function defineLog<const Name extends string, const Creators extends read
   }
   return makeSlice({
     name: options.name,
-    version: options.version ?? 1,
+    version: checkVersion(options.name, options.version),
     kind: 'log',
     initial: Log.of<Entry>([]),
     events: Object.freeze({}),

@@ -1,3 +1,4 @@
+import { checkNumber } from '../core/check-number.ts'
 import { FoldoutError } from '../core/errors.ts'
 import { defineEvent, type EventCreator } from './event.ts'
 import { freezeChanges } from './freeze.ts'
@@ -171,7 +172,7 @@ export function defineSlice<const Name extends string, State, R extends Reducers
   }
   return makeSlice({
     name: options.name,
-    version: options.version ?? 1,
+    version: checkVersion(options.name, options.version),
     kind: 'state',
     initial: options.initial,
     events: Object.freeze(events) as unknown as SliceEvents<Name, R>,
@@ -213,4 +214,10 @@ export function makeSlice<Name extends string, State, Events>(
     initial: freezeChanges(parts.initial),
     seed: (initial: State) => makeSlice({ ...parts, initial }),
   })
+}
+
+/** Returns the version of a slice. A snapshot with a version that is no number could never be restored. */
+export function checkVersion(name: string, version: number | undefined): number {
+  checkNumber(`The version of the slice '${name}'`, version, { code: 'slice-invalid' })
+  return version ?? 1
 }

@@ -1,5 +1,6 @@
-import type { LanguageModel, ToolSet } from 'ai'
 import { isObject } from 'foldout-shared/values'
+import type { LanguageModel, ToolSet } from 'ai'
+import { checkNumber } from '../../core/check-number.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { extendPrefix } from '../anthropic/native.ts'
@@ -89,6 +90,7 @@ export interface AiSdkOptions {
  */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow, input: kinds = ['image', 'file'] } = options
+  checkNumber('maxRetries', options.maxRetries, { code: 'adapter-config' })
   const modelName = getModelName(model)
   const provider = getProvider(model)
   const name = options.name ?? getSystem(provider)

@@ -72,8 +72,8 @@ export function createLocalEngine(): RunEngine {
     define(kind, work) {
       kinds.set(kind, work)
     },
-    async start(address, { delaySeconds = 0 } = {}) {
-      checkNumbers({ delaySeconds }, { code: 'run-options' })
+    async start(address, { delaySeconds = 0, priority } = {}) {
+      checkNumbers({ delaySeconds, priority }, { code: 'run-options' })
       findRunWork(kinds, address.kind)
       const key = getRunKey(address)
       if (runs.has(key)) return

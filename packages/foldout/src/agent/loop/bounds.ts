@@ -84,6 +84,7 @@ export function checkOptions(options: AgentOptions): void {
   for (const name of AMOUNTS) checkNumber(name, options[name], { code: 'run-options', least: 1 })
   for (const name of LIMITS) checkNumber(`limits.${name}`, options.limits?.[name], { code: 'run-options' })
   checkNumber('perHour', options.perHour, { code: 'run-options' })
+  checkNumber('adapter.contextWindow', options.adapter.contextWindow, { code: 'run-options', least: 1 })
   checkOpen(options.open)
   checkDelegates(options.delegates)
   checkRefold(options.refold, options.adapter)

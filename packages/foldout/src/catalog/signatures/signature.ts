@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { deferPattern } from '../../core/defer-pattern.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
@@ -74,6 +75,7 @@ const SPARE: readonly Detail[] = [
  * for (const tool of catalog.tools) console.log(formatSignature(tool, { maxTokens: 60 }))
  */
 export function formatSignature(tool: SignedTool, options: SignatureOptions = {}): string {
+  checkNumbers({ maxTokens: options.maxTokens, maxValues: options.maxValues }, { code: 'mcp-options' })
   return describeSignature(tool, options).text
 }
 

@@ -211,8 +211,8 @@ const MIN_CLIENTS = 3
 const MIN_USES = 10
 
 function weighEvidence({ clients }: CatalogRecording, options: LearnCoreOptions): CoreEvidence {
-  const { minClients = MIN_CLIENTS, minUses = MIN_USES } = options
-  checkNumbers({ minClients, minUses }, { code: 'learn-core-options' })
+  const { minClients = MIN_CLIENTS, minUses = MIN_USES, roundTripTokens } = options
+  checkNumbers({ minClients, minUses, roundTripTokens }, { code: 'learn-core-options' })
   const counts = clients.map(({ uses }) => uses.length).filter((count) => count > 0)
   const uses = counts.reduce((sum, count) => sum + count, 0)
   const isEnough = counts.length >= minClients && uses >= minUses

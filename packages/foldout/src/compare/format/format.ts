@@ -1,4 +1,5 @@
 import type { CompareReport } from '../contract/report.ts'
+import { checkNumber } from '../../core/check-number.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { getVerdict, toName, toRows, toSigned } from './rows.ts'
 
@@ -37,6 +38,7 @@ export interface ComparisonFormat {
  * ```
  */
 export function formatComparison(report: CompareReport, { as = 'text', columns }: ComparisonFormat = {}): string {
+  checkNumber('columns', columns, { code: 'compare-invalid', least: 1 })
   if (as === 'markdown') return formatMarkdown(report)
   if (as === 'junit') return formatJUnit(report)
   return formatText(report, columns ?? Infinity)

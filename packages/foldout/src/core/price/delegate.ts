@@ -1,4 +1,5 @@
-import { USUAL_CACHE, type PromptCache } from './prompt-cache.ts'
+import { checkNumbers } from '../check-number.ts'
+import { checkPromptCache, USUAL_CACHE, type PromptCache } from './prompt-cache.ts'
 
 /**
  * One use of a section in a conversation, in tokens.
@@ -57,10 +58,13 @@ export interface DelegateTerms {
  * ```
  */
 export function compareDelegating(
-  { context, section, requests, results, later }: SectionUse,
+  use: SectionUse,
   terms: DelegateTerms = {},
 ): { readonly opening: number; readonly asking: number } {
+  const { context, section, requests, results, later } = use
   const { cache = USUAL_CACHE, rate = 1, answer = 200, question = 150 } = terms
+  checkNumbers({ context, section, requests, results, later, rate, answer, question }, { code: 'simulation-invalid' })
+  checkPromptCache('cache', cache, 'simulation-invalid')
   const { read, write } = cache
   const growth = requests === 0 ? 0 : results / requests
   // The request that is sent with the section is sent either way: with its text, or with the answer.

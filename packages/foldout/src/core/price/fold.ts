@@ -1,3 +1,4 @@
+import { checkNumbers } from '../check-number.ts'
 import { computeWarmth, type PromptCache } from './prompt-cache.ts'
 
 /**
@@ -16,6 +17,11 @@ export interface FoldPrice {
   readonly perHour?: number | undefined
   /** How many requests a conversation has. Default 10. */
   readonly requests?: number | undefined
+}
+
+/** Rejects numbers that would spoil every sum. */
+export function checkPrice({ perHour, requests }: FoldPrice): void {
+  checkNumbers({ 'price.perHour': perHour, 'price.requests': requests }, { code: 'prompt-render' })
 }
 
 export interface FoldTerms {

@@ -1,4 +1,5 @@
 import { isObject } from 'foldout-shared/values'
+import { checkNumbers } from '../../core/check-number.ts'
 import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { ProtocolError } from '../protocol/errors.ts'
 import type { McpClient } from '../client/client.ts'
@@ -41,6 +42,7 @@ export async function requestFromMcp(
   params: Readonly<Record<string, unknown>> = {},
   { input, peer, ...options }: RequestFromMcpOptions = {},
 ): Promise<Readonly<Record<string, unknown>>> {
+  checkNumbers({ timeoutMs: options.timeoutMs, maxMs: options.maxMs }, { code: 'mcp-options' })
   const session = toSession(client)
   const { _meta: meta, ...others } = params
   const passed = passMeta(session, isObject(meta) ? meta : {}, peer)

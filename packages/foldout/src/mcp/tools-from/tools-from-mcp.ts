@@ -68,10 +68,10 @@ export async function toolsFromMcp(
   client: McpClient | McpSession,
   options: ToolsFromMcpOptions = {},
 ): Promise<readonly RawTool[]> {
-  const session = toSession(client)
-  const { server = getServerName(session), signal } = options
   for (const name of ['timeoutMs', 'maxCallMs', 'maxTools', 'maxErrorCharacters'] as const)
     checkNumber(name, options[name], { code: 'mcp-options', least: 1 })
+  const session = toSession(client)
+  const { server = getServerName(session), signal } = options
   const { timeoutMs = CALL_SILENCE_MS, maxCallMs = CALL_MS, maxTools = MAX_TOOLS } = options
   const { maxErrorCharacters = ERROR_RESULT_CHARACTERS } = options
   signal?.throwIfAborted()

@@ -1,3 +1,4 @@
+import { checkNumbers } from '../../core/check-number.ts'
 import { PromptValidationError } from '../../core/errors.ts'
 import { escapeTemplate } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
@@ -65,6 +66,7 @@ export async function markdownSections(
   source: string | MarkdownFile,
   options: MarkdownSectionsOptions = {},
 ): Promise<readonly Section<{}, string>[]> {
+  checkNumbers({ level: options.level, budget: options.budget }, { code: 'prompt-invalid', least: 1 })
   let text = source
   if (typeof text !== 'string') text = await text.files.read(text.path)
   const { tools = {}, budget } = options

@@ -1,3 +1,4 @@
+import { checkNumber } from '../../core/check-number.ts'
 import { deferPattern } from '../../core/defer-pattern.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { notJson } from '../../core/json/json.ts'
@@ -110,10 +111,16 @@ export function checkSnapshot(
  * ```
  */
 export function selectPage(ids: Iterable<string>, { after, limit }: SessionPage = {}): readonly string[] {
+  checkLimit(limit)
   const sorted = [...ids].sort(compareCodePoints)
   const from = after === undefined ? 0 : sorted.findIndex((id) => compareCodePoints(id, after) > 0)
   if (from === -1) return []
   return sorted.slice(from, limit === undefined ? undefined : from + limit)
+}
+
+/** Rejects the limit of a page that is not a number. */
+export function checkLimit(limit: number | undefined): void {
+  checkNumber('limit', limit, { code: 'session-invalid' })
 }
 
 /**

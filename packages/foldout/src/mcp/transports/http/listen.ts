@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { checkNumber } from '../../../core/check-number.ts'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { KEEP_ALIVE_MS, LISTEN_BACKLOG } from '../../limits.ts'
 import { createGuard } from './guard.ts'
@@ -66,6 +67,7 @@ export async function listenForMcp(
   find: (path: string) => FoundServer | Promise<FoundServer>,
   { port = 0, host = '127.0.0.1', path = '/mcp', isAuthorized = false, onError, ...allowed }: ListenOptions = {},
 ): Promise<ServedHttp> {
+  checkNumber('port', port, { code: 'mcp-options' })
   const hostName = host.includes(':') ? `[${host}]` : host
   const isAllowed = createGuard(hostName, allowed, isAuthorized)
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import { isSameLease } from '../lease.ts'
 import type { SessionLease, SessionEnd, SessionStore, StoredEvent, StoredSession } from '../store.ts'
-import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
+import { checkEvents, checkLimit, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
 
 /**
@@ -85,11 +85,13 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
         sql.dropEvents.run(id, sequence)
       })
     },
-    async list({ after = '', limit = -1 } = {}) {
-      return read(() => sql.ids.all(after, limit) as { id: string }[]).map(({ id }) => id)
+    async list({ after = '', limit } = {}) {
+      checkLimit(limit)
+      return read(() => sql.ids.all(after, limit ?? -1) as { id: string }[]).map(({ id }) => id)
     },
-    async listEnds({ after = '', limit = -1 } = {}) {
-      return read(() => sql.ends.all(after, limit) as SessionEnd[]).map(({ id, last }) => ({ id, last }))
+    async listEnds({ after = '', limit } = {}) {
+      checkLimit(limit)
+      return read(() => sql.ends.all(after, limit ?? -1) as SessionEnd[]).map(({ id, last }) => ({ id, last }))
     },
     async delete(id) {
       write(() => {
