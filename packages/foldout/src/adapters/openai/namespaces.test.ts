@@ -148,8 +148,11 @@ describe('namespaces of OpenAI', () => {
                 expect.objectContaining({ type: 'function', name: 'print_parcel', defer_loading: true }),
               ]),
             },
-            expect.objectContaining({ type: 'namespace', name: 'garden', description: 'Tools of garden.' }),
           ],
+        }),
+        expect.objectContaining({
+          type: 'tool_search_output',
+          tools: [expect.objectContaining({ name: 'garden', description: 'Tools of garden.' })],
         }),
         expect.objectContaining({ type: 'function_call', name: 'print_parcel', namespace: 'post_office' }),
         expect.objectContaining({
