@@ -1,4 +1,5 @@
 import { shorten } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
 import type { ToolGroup } from '../tools/tool.ts'
 import type { Catalog } from './contract.ts'
 import type { CatalogEntry } from './tool.ts'
@@ -12,6 +13,6 @@ export function getSourceGroup(
   { source }: Pick<CatalogEntry, 'source'>,
 ): ToolGroup | undefined {
   if (source === undefined) return undefined
-  const about = sources.find(({ name }) => name === source)?.description?.trim()
-  return { name: source, description: about ? shorten(about, MAX_DESCRIPTION) : `Tools of ${source}.` }
+  const about = shorten(sources.find(({ name }) => name === source)?.description?.trim() ?? '', MAX_DESCRIPTION)
+  return { name: source, description: toVisibleText(about).replaceAll(/\s+/g, ' ').trim() || `Tools of ${source}.` }
 }
