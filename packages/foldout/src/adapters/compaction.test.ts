@@ -206,6 +206,23 @@ describe("R71 OpenAI's compaction on demand", () => {
     expect(((sent.at(-1)?.body['input'] ?? []) as readonly object[]).slice(1, 3)).toEqual([user, item])
   })
 
+  it.each([
+    { toolAdditions: 'plain' },
+    { learned: new Set(['added-tools', 'cache-mark'].map((feature) => `api.openai.com gpt-5.6 ${feature}`)) },
+  ])('sends the input of an ordinary request with %j, too, without what was refused', async (options) => {
+    const { url, sent } = await listen(({ path }) =>
+      path.endsWith('/compact')
+        ? { json: { id: 'r', object: 'response.compaction', output: [user, item] } }
+        : { status: 400, json: { error: { message: 'no' } } },
+    )
+    const adapter = create(url, options)
+    await send(adapter, messages)
+    await adapter.compact?.(request)
+    expect(JSON.stringify(sent.at(-1)?.body)).not.toContain('additional_tools')
+    expect(sent.at(-1)?.body['input']).toEqual(sent[0]?.body['input'])
+    expect(sent.at(-1)?.body['instructions']).toEqual(sent[0]?.body['instructions'])
+  })
+
   it('fails if the answer has no compaction, and is offered by OpenAI itself alone', async () => {
     const { url } = await listen(() => ({ json: { output: [user], usage: {} } }))
     await expect(create(url).compact?.(request)).rejects.toThrow('no item of that type')

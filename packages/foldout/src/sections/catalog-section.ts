@@ -3,6 +3,7 @@ import { getListing } from '../catalog/listing.ts'
 import { all } from '../catalog/exposures/all.ts'
 import { auto } from '../catalog/exposures/auto.ts'
 import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposure.ts'
+import { getSourceGroup } from '../catalog/source-group.ts'
 import type { CatalogEntry } from '../catalog/tool.ts'
 import { isUnknown } from '../catalog/unknown-tool.ts'
 import { createUncheckedSchema } from '../core/schema/schema.ts'
@@ -12,7 +13,7 @@ import type { SessionReader } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
 import { toToolResult } from '../tools/convert-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
-import { defineTool, type AnyTool, type ToolContext, type ToolGroup } from '../tools/tool.ts'
+import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 
 /**
  * Options of {@link catalogSection}.
@@ -62,18 +63,13 @@ export function catalogSection<const Key extends string = 'tools'>(
         const found = catalog.resolve(name)
         return isUnknown(found) ? undefined : createSectionTool(shelf, getListing(found))
       },
-      findGroup: (name) => findSource(catalog, name),
+      findGroup(name) {
+        const found = catalog.resolve(name)
+        return isUnknown(found) ? undefined : getSourceGroup(catalog, found)
+      },
     },
     ...(summary === undefined ? {} : { summary, visibility: 'summary' as const }),
   })
-}
-
-function findSource(catalog: Catalog, name: string): ToolGroup | undefined {
-  const found = catalog.resolve(name)
-  if (isUnknown(found) || found.source === undefined) return undefined
-  const { source } = found
-  const description = catalog.sources.find((each) => each.name === source)?.description
-  return { name: source, description: description || `Tools of ${source}.` }
 }
 
 /** Finds tools of a catalog by their names, for sections that offer some of them. The same name is always the same tool. */

@@ -133,7 +133,12 @@ describe('native()', () => {
         const answer = getText(await fresh.call('search_tools', { query }, { addsInPlace: true }))
         const added = fresh.list().slice(before.length)
         expect(added.length).toBeLessThanOrEqual(5)
-        const cost = added.reduce((sum, each) => sum + toolTokens(each, estimatedTokens), estimatedTokens.count(answer))
+        const sources = new Set(added.map(({ name }) => catalog.tools.find((each) => each.name === name)?.source ?? ''))
+        const texts = [answer, ...Array.from(sources, (name) => `${name} Tools of ${name}.`)]
+        const cost = [
+          ...added.map((each) => toolTokens(each, estimatedTokens)),
+          ...texts.map((text) => estimatedTokens.count(text)),
+        ].reduce((sum, each) => sum + each, 0)
         // A call by its own name saves nine tokens of output, at five times the price.
         expect(cost).toBeLessThanOrEqual(estimatedTokens.count(signatures) + 45)
         additions += added.length

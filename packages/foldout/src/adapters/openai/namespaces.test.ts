@@ -32,7 +32,7 @@ function atOpenAI(options: Partial<OpenAIOptions> = {}): ProviderAdapter {
 
 const named = (name: string) =>
   defineTool({ name, description: `Does ${name}.`, execute: () => ok(`${name} is done.`) })
-const SERVERS = { 'post office': 'Parcels and letters.', garden: '' }
+const SERVERS = { 'post office': ' Parcels\nand \u200Bletters.', garden: '' }
 const catalog = createCatalog(
   Object.keys(SERVERS).flatMap((source) =>
     ['create', 'find', 'print'].map((action) =>
@@ -148,8 +148,11 @@ describe('namespaces of OpenAI', () => {
                 expect.objectContaining({ type: 'function', name: 'print_parcel', defer_loading: true }),
               ]),
             },
-            expect.objectContaining({ type: 'namespace', name: 'garden', description: 'Tools of garden.' }),
           ],
+        }),
+        expect.objectContaining({
+          type: 'tool_search_output',
+          tools: [expect.objectContaining({ name: 'garden', description: 'Tools of garden.' })],
         }),
         expect.objectContaining({ type: 'function_call', name: 'print_parcel', namespace: 'post_office' }),
         expect.objectContaining({
@@ -219,6 +222,23 @@ describe('namespaces of OpenAI', () => {
     wire.answerNext(reply(calls('c1', 'read_section', { section_key: 'orders' })), reply(says('Done.')))
     await runAgent(bound, { adapter: atOpenAI({ learned: new Set(learned) }), input: 'Go on.' })
     expect(JSON.stringify(lastInput())).not.toContain('namespace')
+  })
+
+  it('R82 are short and well-formed, whatever sections say of themselves', async () => {
+    const summary = `\ud83d ${'long '.repeat(800_000)}`
+    const section = {
+      title: 'Lone',
+      template: 'Alone.',
+      summary,
+      visibility: 'summary',
+      tools: [named('stay')],
+    } as const
+    const lone = defineSection({ key: 'lone', ...section })
+    wire.answerNext(reply(calls('c1', 'read_section', { section_key: 'lone' })), reply(says('Done.')))
+    const alone = definePrompt({ ns: 'test', key: 'lone', sections: [lone] }).bind()
+    await runAgent(alone, { adapter: atOpenAI(), input: 'Go on.' })
+    const { tools } = wire.requests.at(-1)?.body.input.at(-1) ?? {}
+    expect(tools[0].description).toMatch(/^\ufffd long [\s\S]{1,200}…$/)
   })
 
   it('R82 are not sent to models before GPT-5.4, nor where tools are added in another way', async () => {

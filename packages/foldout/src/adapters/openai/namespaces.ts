@@ -18,7 +18,7 @@ export function toGroup(
   const group = findToolGroup?.(tool)
   if (group === undefined) return undefined
   const name = group.name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_CHARACTERS)
-  return { name, description: shorten(group.description.trim(), MAX_DESCRIPTION_CHARACTERS) }
+  return { name, description: shorten(group.description.trim(), MAX_DESCRIPTION_CHARACTERS).toWellFormed() }
 }
 
 /** Puts tools of one server or section together, at the place of the first. */

@@ -175,13 +175,15 @@ export async function compactResponse(endpoint: Endpoint, request: CompactionReq
   const { name: adapter, model, maxRetries: retries } = endpoint
   const client = await endpoint.client()
   const chat = { ...request, output: undefined }
+  const wanted = getWantedFeatures(endpoint, chat, client)
+  const using = new Set(wanted.filter((feature) => !endpoint.features.isRefused(feature)))
   const {
     input,
     instructions,
     prompt_cache_key: key,
   } = toResponseBody(endpoint, chat, {
-    using: new Set(getWantedFeatures(endpoint, chat, client)),
-    isNative: endpoint.toolAdditions === 'native' || isOpenAI(client),
+    using,
+    isNative: endpoint.toolAdditions === 'native' || using.has('added-tools'),
   })
   const body = {
     model,

@@ -11,6 +11,7 @@ import {
   type SearchAnswer,
   type SearchQuestion,
 } from '../meta-tools/search-answer.ts'
+import { getSourceGroup } from '../source-group.ts'
 import { createSearchTool, SEARCH_TOOLS } from '../meta-tools/search-tools.ts'
 import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -83,8 +84,8 @@ function findPlan(catalog: Catalog, question: SearchQuestion, signatures: Search
   for (let count = MAX_ADDED; count > 0; count--) {
     const plan = planAnswer(catalog, question, { shown: signatures.shown, most, count })
     const answer = formatPlan(catalog, question, plan)
-    const isCheap = countDefinitions(plan.added) + estimatedTokens.count(answer.text) <= most
-    if (plan.added.length > 0 && isCheap) return { added: plan.added, answer }
+    const cost = countDefinitions(plan.added) + countSources(catalog, plan.added) + estimatedTokens.count(answer.text)
+    if (plan.added.length > 0 && cost <= most) return { added: plan.added, answer }
   }
   return undefined
 }
@@ -127,6 +128,17 @@ function planAnswer(catalog: Catalog, { outcome, core, detail }: SearchQuestion,
 
 function countDefinitions(entries: readonly CatalogEntry[]): number {
   return entries.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)
+}
+
+/** Some providers show added tools as parts of their source. */
+function countSources(catalog: Catalog, entries: readonly CatalogEntry[]): number {
+  const sources = new Set(
+    entries.flatMap((entry) => {
+      const group = getSourceGroup(catalog, entry)
+      return group ? [`${group.name}: ${group.description}`] : []
+    }),
+  )
+  return [...sources].reduce((sum, source) => sum + estimatedTokens.count(source), 0)
 }
 
 function formatPlan(catalog: Catalog, question: SearchQuestion, { added, signed, named }: Plan): SearchAnswer {
