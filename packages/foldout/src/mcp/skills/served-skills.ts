@@ -1,9 +1,9 @@
 import { decodeText, shorten } from '../../core/text.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ignore } from '../../core/promises.ts'
-import { toVisibleText } from '../../core/visible-text.ts'
 import { toKey } from '../../sections/skills/read-skill.ts'
 import type { Skill } from '../../sections/skills/skill.ts'
+import { toLine } from '../../sections/skills/skill-text.ts'
 import { MAX_SERVED_SKILL_BYTES, MAX_SERVED_SKILL_FILES, MAX_SKILL_INSTRUCTIONS } from '../limits.ts'
 import type { JsonObject } from '../protocol/messages.ts'
 import { getDigest, MANIFEST, SKILL_SCHEME, type WireFile, type WireSkill } from './wire.ts'
@@ -98,9 +98,8 @@ class SkillShelf implements ServedSkills {
   }
 
   get instructions(): string {
-    const lines = this.announced.map(
-      ({ uri, description }) => `- ${String(uri)}: ${toVisibleText(String(description))}`,
-    )
+    // A line break would begin another skill.
+    const lines = this.announced.map(({ uri, description }) => `- ${String(uri)}: ${toLine(String(description))}`)
     if (lines.length === 0) return ''
     const list = lines.join('\n')
     const shown = shorten(list, MAX_SKILL_INSTRUCTIONS)
