@@ -21,7 +21,7 @@ export interface ServedSkills {
   /** The `SKILL.md` of each, as a resource. */
   readonly resources: readonly JsonObject[]
   /** Those that models may open by themselves, which are announced to them. */
-  readonly announced: readonly JsonObject[]
+  readonly forModels: readonly JsonObject[]
   /** Announces the skills to models. */
   readonly instructions: string
   /** The skills that clients would refuse: their name is not valid, they have too many files, or their text is elsewhere. */
@@ -93,13 +93,13 @@ class SkillShelf implements ServedSkills {
     return Array.from(this.#placed.values(), toResource)
   }
 
-  get announced(): readonly JsonObject[] {
+  get forModels(): readonly JsonObject[] {
     return [...this.#placed.values()].filter(({ skill }) => skill.isForModels).map(toResource)
   }
 
   get instructions(): string {
     // A line break would begin another skill.
-    const lines = this.announced.map(({ uri, description }) => `- ${String(uri)}: ${toLine(String(description))}`)
+    const lines = this.forModels.map(({ uri, description }) => `- ${String(uri)}: ${toLine(String(description))}`)
     if (lines.length === 0) return ''
     const list = lines.join('\n')
     const shown = shorten(list, MAX_SKILL_INSTRUCTIONS)
