@@ -12,6 +12,7 @@ import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './model/events.ts'
 import { FirstStarts, startRequired } from './servers/first-starts.ts'
+import { hideBinding } from './policy/approvals/approval-store.ts'
 import { Policy } from './policy/policy.ts'
 import { IdleNames } from './policy/rules/idle-names.ts'
 import { listIdleRules } from './policy/rules/rules.ts'
@@ -155,7 +156,7 @@ class RunningGateway implements Gateway {
   }
 
   get ownInstructions(): string {
-    return formatInstructions(this.#config?.instructions, [...this.#servers.values()], this.#skills?.announced)
+    return formatInstructions(this.#config?.instructions, [...this.#servers.values()], this.#skills?.forModels)
   }
 
   get approvals(): WaitingCalls {
@@ -245,6 +246,7 @@ class RunningGateway implements Gateway {
     if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
       throw new UsageError('The tokens of "http" cannot be removed while the gateway listens. Restart the gateway.')
     await this.#checkViews(config)
+    const skills = await readOwnSkills(config.skills, this.#options.trustSkill, (text) => this.complain(text))
     if (before) await refuseNewFaults(before, config, this.#serverOptions.variables)
     const servers = config.servers.filter((server) => !this.#loop.includes(server))
     const kept = servers.filter((server) => {
@@ -257,15 +259,10 @@ class RunningGateway implements Gateway {
       .filter((server) => !kept.includes(server))
       .map((server) => new GatewayServer(server, this.#serverOptions))
     for (const server of added) this.#pending.add(server)
-    let skills: ServedSkills | undefined
     try {
       this.#refuseClosed()
       await Promise.all(added.map((server) => server.known.restore()))
       await startRequired(added)
-      skills = await readOwnSkills(config.skills, {
-        trust: this.#options.trustSkill,
-        onProblem: (message) => this.complain(message),
-      })
       this.#refuseClosed()
     } catch (error) {
       await Promise.allSettled(added.map((server) => server.close()))
@@ -402,10 +399,4 @@ class RunningGateway implements Gateway {
       // A failing listener does not stop the gateway.
     }
   }
-}
-
-/** Leaves out the binding, which is private. */
-function hideBinding(waiting: WaitingCall & { readonly binding: string }): WaitingCall {
-  const { binding: _, ...call } = waiting
-  return call
 }

@@ -2,32 +2,28 @@ import { statSync } from 'node:fs'
 import { serveSkills, type ServedSkills } from 'foldout/mcp'
 import type { Skill, TrustSkill } from 'foldout/skills'
 
-interface OwnSkillsOptions {
-  /** Whether a skill of a folder may be served. Default: all may, because who writes the configuration decides. */
-  readonly trust: TrustSkill | undefined
-  readonly onProblem: (message: string) => void
-}
-
-/** Reads the skills of a configuration. What is wrong with one does not affect the others. */
+/**
+ * Reads the skills of a configuration. What is wrong with one does not affect the others.
+ *
+ * @param trust Whether a skill of a folder may be served. Without it, all may, because who writes the configuration decides.
+ */
 export async function readOwnSkills(
   given: readonly (string | Skill)[],
-  options: OwnSkillsOptions,
+  trust: TrustSkill | undefined,
+  complain: (message: string) => void,
 ): Promise<ServedSkills | undefined> {
   if (given.length === 0) return undefined
   const skills = new Map<string, Skill>()
   for (const entry of given) {
-    const found = typeof entry === 'string' ? await readFolder(entry, options) : [entry]
+    const found = typeof entry === 'string' ? await readFolder(entry, trust, complain) : [entry]
     for (const skill of found) {
       if (!skills.has(skill.key)) skills.set(skill.key, skill)
-      else
-        options.onProblem(
-          `The skill '${skill.key}' in ${describePlace(skill)} is not served: an earlier one has its name.`,
-        )
+      else complain(`The skill '${skill.key}' in ${describePlace(skill)} is not served: an earlier one has its name.`)
     }
   }
   const served = serveSkills([...skills.values()])
   for (const skill of served.refused)
-    options.onProblem(
+    complain(
       `The skill '${skill.key}' in ${describePlace(skill)} is not served: its front matter needs a name of lowercase letters, digits and hyphens, and clients accept fewer than 512 files.`,
     )
   return served
@@ -38,24 +34,28 @@ function describePlace({ folder, path }: Skill): string {
 }
 
 /** What reads skills is loaded only if there are some. */
-async function readFolder(folder: string, { trust, onProblem }: OwnSkillsOptions): Promise<readonly Skill[]> {
+async function readFolder(
+  folder: string,
+  trust: TrustSkill | undefined,
+  complain: (message: string) => void,
+): Promise<readonly Skill[]> {
   const [{ createHostFilesystem }, { readSkills }] = await Promise.all([
     import('foldout/node'),
     import('foldout/skills'),
   ])
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    onProblem(`There is no folder ${folder}. Correct "skills" in the configuration.`)
+    complain(`There is no folder ${folder}. Correct "skills" in the configuration.`)
     return []
   }
   try {
     const root = { files: createHostFilesystem(folder), hostFolder: folder, scope: trust ? 'project' : 'user' } as const
     return await readSkills([root], {
-      onBroken: ({ message }) => onProblem(`${folder}: ${message}`),
-      onWarning: (message) => onProblem(`${folder}: ${message}`),
+      onBroken: ({ message }) => complain(`${folder}: ${message}`),
+      onWarning: (message) => complain(`${folder}: ${message}`),
       ...(trust && { trust }),
     })
   } catch (error) {
-    onProblem(`The skills in ${folder} cannot be read: ${(error as Error).message}`)
+    complain(`The skills in ${folder} cannot be read: ${(error as Error).message}`)
     return []
   }
 }

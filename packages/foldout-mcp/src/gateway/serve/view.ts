@@ -192,15 +192,13 @@ class ServedView implements View {
         if (!client.isShared) onTraffic?.({ type: 'client', preset: name, ...toClient(client) })
         return this.#profiles.get(toWho({ client })).features.forClient(client)
       },
-      instructions: (client) => this.#getInstructions(toWho({ client })),
+      instructions: (client) => {
+        const { features, who } = this.#profiles.get(toWho({ client }))
+        return formatInstructions(this.#settings.instructions, this.#getShown(who), features.listSkills())
+      },
       // Presets do not share sessions.
       ...(sessions && { sessions: { store: sessions, namespace: `foldout/${name}` } }),
     })
-  }
-
-  #getInstructions(who: Who): string {
-    const { features } = this.#profiles.get(who)
-    return formatInstructions(this.#settings.instructions, this.#getShown(who), features.listSkills())
   }
 
   #createExposure(): Exposure {

@@ -1,9 +1,9 @@
 import { decodeText, shorten } from '../../core/text.ts'
 import { isObject } from 'foldout-shared/values'
 import { ignore } from '../../core/promises.ts'
-import { toVisibleText } from '../../core/visible-text.ts'
 import { toKey } from '../../sections/skills/read-skill.ts'
 import type { Skill } from '../../sections/skills/skill.ts'
+import { toLine } from '../../sections/skills/skill-text.ts'
 import { MAX_SERVED_SKILL_BYTES, MAX_SERVED_SKILL_FILES, MAX_SKILL_INSTRUCTIONS } from '../limits.ts'
 import type { JsonObject } from '../protocol/messages.ts'
 import { getDigest, MANIFEST, SKILL_SCHEME, type WireFile, type WireSkill } from './wire.ts'
@@ -21,7 +21,7 @@ export interface ServedSkills {
   /** The `SKILL.md` of each, as a resource. */
   readonly resources: readonly JsonObject[]
   /** Those that models may open by themselves, which are announced to them. */
-  readonly announced: readonly JsonObject[]
+  readonly forModels: readonly JsonObject[]
   /** Announces the skills to models. */
   readonly instructions: string
   /** The skills that clients would refuse: their name is not valid, they have too many files, or their text is elsewhere. */
@@ -93,14 +93,13 @@ class SkillShelf implements ServedSkills {
     return Array.from(this.#placed.values(), toResource)
   }
 
-  get announced(): readonly JsonObject[] {
+  get forModels(): readonly JsonObject[] {
     return [...this.#placed.values()].filter(({ skill }) => skill.isForModels).map(toResource)
   }
 
   get instructions(): string {
-    const lines = this.announced.map(
-      ({ uri, description }) => `- ${String(uri)}: ${toVisibleText(String(description))}`,
-    )
+    // A line break would begin another skill.
+    const lines = this.forModels.map(({ uri, description }) => `- ${String(uri)}: ${toLine(String(description))}`)
     if (lines.length === 0) return ''
     const list = lines.join('\n')
     const shown = shorten(list, MAX_SKILL_INSTRUCTIONS)

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson, toJson, type JsonObject as Fields } from '../../core/json/json.ts'
 import { decodeText, shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
+import { MAX_SKILL_BYTES } from '../../sections/skills/limits.ts'
 import { readMetadata } from '../../sections/skills/metadata.ts'
 import { readSkill, toKey } from '../../sections/skills/read-skill.ts'
 import type { TrustSkill } from '../../sections/skills/read-skills.ts'
@@ -151,6 +152,10 @@ function toBytes(content: unknown): Uint8Array | undefined {
 
 /** Reads a `SKILL.md`, whose front matter must be the one that the server has listed. */
 async function checkText(bytes: Uint8Array, { uri, frontmatter }: WireSkill, server: string): Promise<SkillText> {
+  if (bytes.length > MAX_SKILL_BYTES)
+    throw invalid(
+      `${shorten(uri, 200)} of the server '${server}' has more than ${MAX_SKILL_BYTES} bytes. It is not read.`,
+    )
   const text = decodeText(bytes)
   if (text === undefined) throw invalid(`${shorten(uri, 200)} of the server '${server}' is not text in UTF-8.`)
   const read = await readSkill(text, uri)

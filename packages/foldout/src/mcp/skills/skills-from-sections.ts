@@ -16,10 +16,11 @@ import type { BoundPrompt } from '../../prompt/prompt.ts'
  */
 export function skillsFromSections(bound: Pick<BoundPrompt, 'render'>): readonly Skill[] {
   const { view } = bound.render()
+  const names = new Set<string>()
   return view.folded.map(({ path }) => {
     const opened = view.opened([path])
     const section = view.texts.find((text) => text.path === path)
-    const name = path.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '')
+    const name = findName(path, names)
     const tools = opened.toolsIn(path).map((tool) => tool.name)
     const description = section?.summary?.replaceAll(/\s+/g, ' ').trim() || (section?.title ?? name)
     const metadata = { 'io.modelcontextprotocol/tools': tools.join(' ') }
@@ -44,4 +45,19 @@ export function skillsFromSections(bound: Pick<BoundPrompt, 'render'>): readonly
       warnings: [],
     }
   })
+}
+
+/** The longest name of the format is 64 characters. */
+const LONGEST = 60
+
+/** A name that clients accept. Paths that differ in other characters only get numbers. */
+function findName(path: string, taken: Set<string>): string {
+  const base = path
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(-LONGEST)
+    .replaceAll(/^-+|-+$/g, '')
+  let name = base
+  for (let number = 2; taken.has(name); number++) name = `${base}-${number}`
+  taken.add(name)
+  return name
 }

@@ -65,3 +65,9 @@ export const ROUND_STATE = 'foldout-approval-'
 export function describeUnknown(id: string): string {
   return `No call with the id '${id}' is waiting for an approval. Run foldout approvals to list those that are.`
 }
+
+/** Leaves out what a waiting call is bound to, which is private. */
+export function hideBinding<Call extends { readonly binding: string }>(waiting: Call): Omit<Call, 'binding'> {
+  const { binding: _, ...call } = waiting
+  return call
+}

@@ -277,7 +277,11 @@ class ClientFeatures implements McpFeatures {
   async #read(params: JsonObject, context: FeatureContext): Promise<JsonObject> {
     const seen = String(params['uri'])
     const skills = this.#parts.getSkills()
-    if (skills?.has(seen)) return (await skills.read(seen)) ?? this.#refuse(seen, context)
+    if (skills?.has(seen)) {
+      const file = await skills.read(seen)
+      if (file) return file
+      throw createMissing(seen, context)
+    }
     const { server, own } = (await this.#parts.skills.find(seen, context)) ?? this.#findResource(seen, context)
     const result = await forward(server, 'resources/read', { ...params, uri: own }, context)
     return renameInContents(result, (uri) => (uri === own ? seen : this.#parts.name(server, uri)))
@@ -293,11 +297,9 @@ class ClientFeatures implements McpFeatures {
   }
 
   #findResource(uri: string, context: FeatureContext): Route {
-    return this.#findRoute(uri) ?? this.#refuse(uri, context)
-  }
-
-  #refuse(uri: string, { peer }: FeatureContext): never {
-    throw createError(NOT_FOUND[peer.era], `Resource not found: ${uri}`, { uri })
+    const found = this.#findRoute(uri)
+    if (found) return found
+    throw createMissing(uri, context)
   }
 
   /** A legacy client subscribes once, however often it asks. */
@@ -375,4 +377,8 @@ class ClientFeatures implements McpFeatures {
     for (const server of logging) void server.news.setLogLevel(least)
     return {}
   }
+}
+
+function createMissing(uri: string, { peer }: FeatureContext): Error {
+  return createError(NOT_FOUND[peer.era], `Resource not found: ${uri}`, { uri })
 }

@@ -34,7 +34,7 @@ export function getSkillExtension(
 export function listAnnounced(resources: readonly Listed[], own: ServedSkills | undefined): readonly Listed[] {
   const isForeign = ({ uri }: Listed): boolean =>
     typeof uri === 'string' && uri.includes('skill://') && uri.endsWith(MANIFEST) && !own?.has(uri)
-  return [...(own?.announced ?? []), ...resources.filter(isForeign)]
+  return [...(own?.forModels ?? []), ...resources.filter(isForeign)]
 }
 
 interface SkillSources {
