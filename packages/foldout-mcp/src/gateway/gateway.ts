@@ -4,6 +4,7 @@ import pLimit from 'p-limit'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
+import { checkMs } from './config/check-ms.ts'
 import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
 import { refuseNewFaults } from './config/fill-server.ts'
@@ -51,6 +52,7 @@ export async function createGateway(
   definition: GatewayDefinition | GatewayConfig,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
+  checkMs('timeoutMs', options.timeoutMs, 1)
   const config = toConfig(definition)
   const secrets = createSecrets()
   let started: RunningGateway | undefined
