@@ -1,4 +1,4 @@
-import { checkMs } from '../config/check-ms.ts'
+import { checkMs } from '../config/config.ts'
 import type { GatewayServer } from './server.ts'
 import { UpstreamError } from '../upstreams/failures/failures.ts'
 import { WAIT_FOR_TOOLS_MS } from '../upstreams/limits.ts'
