@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createMemoryStore, definePrompt, defineSection } from 'foldout'
 import { createCatalog } from 'foldout/catalog'
 import { createSandbox } from 'foldout/code'
-import { serveMcp, toolsFromMcp, type McpClient } from 'foldout/mcp'
+import { connectToMcp, createHttpTransport, serveMcp, toolsFromMcp, type McpClient } from 'foldout/mcp'
 import { createOverrideStore } from 'foldout/node'
 import { createTemporaryFolder } from '../temporary-folder.ts'
 import { jsonDoor, textDoor, type AnyDoor } from './door.ts'
@@ -104,6 +104,31 @@ async function callUpstream(result: unknown): Promise<void> {
   await catalog.call('ping', {})
 }
 
+/** Calls a tool of a server over HTTP that answers the call with a body. */
+async function callOverHttp(type: string, body: string): Promise<void> {
+  const send = async (_url: unknown, { body: sent }: RequestInit = {}): Promise<Response> => {
+    const { id, method = '' } = JSON.parse(typeof sent === 'string' ? sent : '{}') as Record<string, unknown>
+    const result = ANSWERS.get(String(method))
+    if (method === 'tools/call') return new Response(body, { headers: { 'content-type': type } })
+    if (id === undefined) return new Response(null, { status: 202 })
+    if (!result) return new Response(null, { status: 405 })
+    return Response.json({ jsonrpc: '2.0', id, result })
+  }
+  const transport = createHttpTransport(new URL('http://localhost/mcp'), { fetch: send })
+  const session = await connectToMcp(transport, { name: 'doors', version: '1.0.0', era: 'legacy' })
+  const catalog = createCatalog(await toolsFromMcp(session, { timeoutMs: 1_000 }))
+  await catalog.call('ping', {})
+  await session.close()
+}
+
+const ANSWERS: ReadonlyMap<string, object> = new Map([
+  [
+    'initialize',
+    { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } },
+  ],
+  ['tools/list', { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] }],
+])
+
 /** JavaScript cannot serialize very deeply nested values, so a client could not send them either. */
 function write(json: unknown): string {
   try {
@@ -130,6 +155,11 @@ export const serverDoors: readonly AnyDoor[] = [
   jsonDoor('MCP upstream, a result', callUpstream),
   jsonDoor('MCP upstream, a content', (json) => callUpstream({ content: Array.isArray(json) ? json : [json] })),
   textDoor('MCP upstream, a text', (text) => callUpstream({ content: [{ type: 'text', text }], isError: true })),
+  textDoor('MCP upstream over HTTP, a body', (text) => callOverHttp('application/json', text)),
+  textDoor('MCP upstream over HTTP, events', (text) => callOverHttp('text/event-stream', text)),
+  jsonDoor('MCP upstream over HTTP, a message', (json) =>
+    callOverHttp('text/event-stream', `data: ${write(json)}\n\n`),
+  ),
   textDoor('override file', readOverrides),
   jsonDoor('override file as JSON', (json) => readOverrides(write(json))),
   jsonDoor('sections of an override file', (json) => readOverrides(write({ version: 1, sections: json, tools: json }))),

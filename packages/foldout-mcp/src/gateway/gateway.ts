@@ -5,7 +5,7 @@ import { FoldoutError } from 'foldout'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, ServedSkills, StdioOptions } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
-import { isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
+import { checkMs, isSamePolicy, isSameProcess, UsageError, type GatewayConfig } from './config/config.ts'
 import type { GatewayDefinition, PinMode } from './config/definition.ts'
 import { refuseNewFaults } from './config/fill-server.ts'
 import { toConfig } from './config/read-config.ts'
@@ -54,6 +54,7 @@ export async function createGateway(
   definition: GatewayDefinition | GatewayConfig,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
+  checkMs('timeoutMs', options.timeoutMs, 1)
   const config = toConfig(definition)
   const secrets = createSecrets()
   let started: RunningGateway | undefined

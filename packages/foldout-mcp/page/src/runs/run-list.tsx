@@ -4,7 +4,7 @@ import type { ClientSummary, RunStatus, RunSummary } from '../../../src/inspecto
 import { formatClock, formatNumber, toLabel } from '../base/format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { moveFocus } from '../parts/roving.ts'
-import { useVirtual } from '../parts/virtual.ts'
+import { useVirtual, type Virtual } from '../parts/virtual.ts'
 import { getAddress, toHref } from '../base/route.ts'
 import { NAMELESS } from './client-detail.tsx'
 import { STATUS } from './run-detail.tsx'
@@ -24,14 +24,12 @@ export function RunList({
 }) {
   const all = runs.value ?? []
   const list = isComparing.value ? selected.value.filter(({ kind }) => kind === 'run') : selected.value
-  const [at, setAt] = useState<number>()
   const { scroller, items, size, show } = useVirtual({ count: list.length, height: ROW_HEIGHT })
-  const position = list.findIndex(({ id }) => id === chosen)
-  const stop = [at, position, items[0]?.index].find((one) => items.some(({ index }) => index === one))
-  useEffect(() => setAt(undefined), [chosen])
-  useEffect(() => {
-    if (position !== -1) show(position)
-  }, [chosen, position === -1, selection.value.order])
+  const { stop, setStop } = useStop(
+    list.findIndex(({ id }) => id === chosen),
+    chosen,
+    { items, show },
+  )
   const hasRuns = all.some(({ kind }) => kind === 'run')
   const hasClients = all.some(({ kind }) => kind === 'client')
   const title = [...(hasRuns ? ['Runs'] : []), ...(hasClients ? ['Clients'] : [])].join(' and ')
@@ -84,7 +82,7 @@ export function RunList({
                   data-index={index}
                   tabIndex={index === stop ? 0 : -1}
                   aria-current={one.id === chosen || one.id === other ? 'true' : undefined}
-                  onFocus={() => setAt(index)}
+                  onFocus={() => setStop(index)}
                 >
                   {one.kind === 'run' ? <RunEntry run={one} /> : <ClientEntry client={one} />}
                 </a>
@@ -95,6 +93,17 @@ export function RunList({
       </div>
     </nav>
   )
+}
+
+/** Keeps the chosen row in view, and finds the one that Tab leads to: the last that had the focus, or else the chosen one. */
+function useStop(position: number, chosen: string | undefined, { items, show }: Pick<Virtual, 'items' | 'show'>) {
+  const [at, setStop] = useState<number>()
+  useEffect(() => setStop(undefined), [chosen])
+  useEffect(() => {
+    if (position !== -1) show(position)
+  }, [chosen, position === -1, selection.value.order])
+  const stop = [at, position, items[0]?.index].find((one) => items.some(({ index }) => index === one))
+  return { stop, setStop }
 }
 
 function formatSize(shown: number, all: number): string {

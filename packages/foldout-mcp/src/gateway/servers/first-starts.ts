@@ -1,3 +1,4 @@
+import { checkMs } from '../config/config.ts'
 import type { GatewayServer } from './server.ts'
 import { UpstreamError } from '../upstreams/failures/failures.ts'
 import { WAIT_FOR_TOOLS_MS } from '../upstreams/limits.ts'
@@ -51,6 +52,7 @@ export class FirstStarts {
    */
   async wait(withinMs: number): Promise<void> {
     if (withinMs === Infinity) return void (await Promise.all([...this.#starts.values(), ...this.#outdated]))
+    checkMs('withinMs', withinMs)
     const awaited = new Map([...this.#starts].filter(([server]) => !server.known.hasFailed))
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)))

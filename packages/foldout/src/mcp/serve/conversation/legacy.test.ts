@@ -146,11 +146,11 @@ describe('a legacy client', () => {
     const findReports = (): readonly unknown[] =>
       client.received.flatMap((message) => ('method' in message ? [message.params] : []))
     await vi.waitFor(() => expect(findReports()).toHaveLength(3))
-    const _meta = { own: 1, [RELATED]: { taskId: 'of the client' } }
+    const mark = { own: 1, [RELATED]: { taskId: 'of the client' } }
     expect(findReports()).toEqual([
       { progress: 1, progressToken: 'p' },
-      { progress: 2, progressToken: 'p', _meta },
-      { progress: 3, progressToken: 'p', _meta },
+      { progress: 2, progressToken: 'p', _meta: mark },
+      { progress: 3, progressToken: 'p', _meta: mark },
     ])
     const answeredAt = client.received.findIndex((message) => 'result' in message && message.result === result)
     expect(client.received.slice(answeredAt + 1)).toHaveLength(2)
