@@ -1,3 +1,4 @@
+import { isObject } from 'foldout-shared/values'
 import type { DurableRunOptions, RunAddress, RunPage, RunStartOptions, RunStatus } from './contract.ts'
 import type { AssistantMessage } from '../../adapters/contract.ts'
 import { type AgentInput, assertAccepted, toUserMessage } from '../input.ts'
@@ -41,12 +42,21 @@ export interface DurableRun<Output = unknown> {
  */
 export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRun<Output> {
   const { name, engine } = options
+  checkEngine(engine)
   engine.define(name, async (flow) => {
     const outcome = await flow.step('run', (signal) => advance(options, flow, signal))
     if (outcome === 'waiting') return flow.wait('approval')
     return { status: 'done', outcome }
   })
   return { name, options, list: (page) => engine.list(name, page) }
+}
+
+function checkEngine(engine: unknown): void {
+  if (isObject(engine) && typeof engine['define'] === 'function') return
+  throw new FoldoutError(
+    'engine-invalid',
+    'The engine of a run must be an object, such as createLocalEngine() returns. For several machines, run npm install foldout-fleet and pass what its createDbosEngine() returns.',
+  )
 }
 
 /**
