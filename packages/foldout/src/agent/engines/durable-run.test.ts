@@ -293,3 +293,16 @@ describe('R63 a run whose machine died', () => {
     expect(messages.at(-1)).toMatchObject({ text: 'Mine now.' })
   })
 })
+
+it.each(['postgres://localhost/runs', {}, undefined, null])(
+  'refuses %j as an engine, and names the one for a fleet',
+  (engine) => {
+    const { define } = stage([says('Never.')], [])
+    expect(() => define(engine as unknown as RunEngine)).toThrow(
+      expect.objectContaining({
+        code: 'engine-invalid',
+        message: expect.stringContaining('npm install foldout-fleet'),
+      }),
+    )
+  },
+)

@@ -1,4 +1,5 @@
 import type { DurableRunOptions, RunAddress, RunFlow, RunPage, RunStartOptions, RunStatus } from './contract.ts'
+import { isObject } from 'foldout-shared/values'
 import type { AssistantMessage } from '../../adapters/contract.ts'
 import { type AgentInput, assertAccepted, toUserMessage } from '../input.ts'
 import { FoldoutError } from '../../core/errors.ts'
@@ -44,6 +45,7 @@ export interface DurableRun<Output = unknown> {
  */
 export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRun<Output> {
   const { name, engine } = options
+  checkEngine(engine)
   engine.define(name, async (flow) => {
     const outcome = await flow.step('run', (signal) => work(options, flow, signal))
     if (outcome === 'waiting') return flow.wait('approval')
@@ -69,6 +71,14 @@ async function work<Output>(
     reply.end()
     release()
   }
+}
+
+function checkEngine(engine: unknown): void {
+  if (isObject(engine) && typeof engine['define'] === 'function') return
+  throw new FoldoutError(
+    'engine-invalid',
+    'The engine of a run must be an object, such as createLocalEngine() returns. For several machines, run npm install foldout-fleet and pass what its createDbosEngine() returns.',
+  )
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Event } from '../event.ts'
 import { createJournaledSession, toSliceTable, type Session, type SessionOptions } from '../session.ts'
 import type { AnySlice } from '../slice.ts'
 import { SNAPSHOT_VERSION, type Snapshot } from '../snapshot.ts'
-import { checkEvent, checkSessionId, createConflict } from './store-checks.ts'
+import { checkEvent, checkSessionId, checkStore, createConflict } from './store-checks.ts'
 import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
 
 /**
@@ -65,6 +65,7 @@ export interface KeptSession extends Session {
  */
 export async function openSession(options: StoredSessionOptions): Promise<KeptSession> {
   const { store, id, slices = [] } = options
+  checkStore(store)
   checkSessionId(id)
   const known = await store.load(id)
   const listing = listSlices(id, known, slices)

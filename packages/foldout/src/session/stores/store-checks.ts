@@ -1,4 +1,5 @@
 import { checkNumber } from '../../core/check-number.ts'
+import { isObject } from 'foldout-shared/values'
 import { deferPattern } from '../../core/defer-pattern.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { notJson } from '../../core/json/json.ts'
@@ -37,6 +38,15 @@ export function checkSessionId(id: string): void {
   throw new FoldoutError(
     'session-invalid',
     `${JSON.stringify(id)} cannot be the id of a session. Use a non-empty string without control characters or lone surrogates.`,
+  )
+}
+
+/** Throws if a value is no store, such as the address of a database. */
+export function checkStore(store: unknown): void {
+  if (isObject(store) && typeof store['load'] === 'function') return
+  throw new FoldoutError(
+    'session-invalid',
+    'The store of a session must be an object, such as createMemoryStore() returns. For PostgreSQL, run npm install foldout-fleet and pass what its createPostgresStore() returns.',
   )
 }
 
