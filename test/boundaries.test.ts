@@ -28,9 +28,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
   mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog', 'sections'], types: ['files'] },
-  // Telemetry listens to everything; only comparisons, which count what runs did, import it.
+  // Telemetry listens to everything, and tunes core tools as catalogs learn them; only comparisons, which count what
+  // runs did, import it.
   telemetry: {
-    imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
+    imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
   },
   compare: {
     imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],
