@@ -32,9 +32,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'catalog', 'sections'],
     types: ['files'],
   },
-  // Telemetry listens to everything; only comparisons, which count what runs did, import it.
+  // Telemetry listens to everything, and tunes core tools as catalogs learn them; only comparisons, which count what
+  // runs did, import it.
   telemetry: {
-    imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
+    imports: ['core', 'session', 'tools', 'results', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
   },
   compare: {
     imports: ['core', 'session', 'tools', 'results', 'disclosure', 'prompt', 'adapters', 'agent', 'telemetry'],

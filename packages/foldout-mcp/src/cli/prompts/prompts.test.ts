@@ -246,7 +246,7 @@ describe('R79 foldout tune', () => {
 
   it('changes nothing with few runs, and refuses a recording without any', async () => {
     const few = await run('tune', await recordRuns(5), '--prompt', DESK)
-    expect(few.stdout).toContain('Nothing to change: no other way certainly costs less')
+    expect(few.stdout).toContain('Nothing to change: no other way costs less')
     const none = write('no-runs.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('tune', none, '--prompt', DESK)).stderr).toMatch(/has no run of the prompt desk\/support/)
     expect((await run('tune', none)).stderr).toMatch(/Name the recorded prompt with --prompt/)

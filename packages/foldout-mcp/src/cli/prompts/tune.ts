@@ -110,13 +110,13 @@ function formatOutcome(outcome: Outcome, price: AdvicePrice, { stdout }: Surroun
   return `${[title, ...table, ...lines].join('\n')}\n${below.map((each) => formatSentences([each], stdout)).join('')}`
 }
 
-function describeSaving({ name, saved }: Outcome, price: AdvicePrice): string {
-  if (name === 'as it is')
-    return 'Nothing to change: no other way certainly costs less on runs it was not computed from.'
+function describeSaving({ name, saved, isCertain }: Outcome, price: AdvicePrice): string {
+  if (name === 'as it is') return 'Nothing to change: no other way costs less on runs it was not computed from.'
   const { mean, low, high, share } = saved
   const usd = toUsd(mean, price)
+  const doubt = isCertain ? '' : ' That is not certain: record more runs.'
   const dollars = usd === undefined ? '' : `, ${formatUsd(usd)}`
-  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run${dollars} (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).`
+  return `On runs it was not computed from, '${name}' saves ${formatNumber(mean)} tokens a run${dollars} (${Math.round(share * 100)} %; between ${formatNumber(low)} and ${formatNumber(high)} with 95 % confidence).${doubt}`
 }
 
 function describeWritten(written: string | null, hasChanges: boolean): readonly string[] {

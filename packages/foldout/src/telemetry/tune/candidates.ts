@@ -89,7 +89,7 @@ export function toOverrides(
 function foldByNeed(slots: readonly Slot[], runs: readonly SimulatedRun[], options: TuneOptions): VisibilityOverrides {
   const [first] = runs
   if (!first) return {}
-  const needs = learnNeeds(runs)
+  const getNeed = learnNeeds(runs)
   const everything = Object.fromEntries(slots.map(({ path }) => [path, 'full' as const]))
   const counter = options.counter === undefined ? {} : { counter: options.counter }
   const render = (visibility: VisibilityOverrides): number =>
@@ -99,7 +99,7 @@ function foldByNeed(slots: readonly Slot[], runs: readonly SimulatedRun[], optio
   const items = own.map(({ path }) => {
     // The tool that opens sections comes with the first fold, and is counted by itself.
     const saved = whole - render({ ...everything, [path]: 'summary' }) + TOOL_TOKENS
-    return { need: needs.get(path) ?? 0, full: saved + SUMMARY_TOKENS, folded: SUMMARY_TOKENS }
+    return { need: getNeed(path), full: saved + SUMMARY_TOKENS, folded: SUMMARY_TOKENS }
   })
   const cache = getCache(options)
   const base = Math.max(0, whole - items.reduce((sum, { full }) => sum + full, 0))

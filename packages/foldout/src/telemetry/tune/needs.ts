@@ -21,15 +21,18 @@ function findOwners({ prompt }: SimulatedRun): ReadonlyMap<string, string> {
   return owners
 }
 
-/** Returns the share of runs that needed each section or one inside it: that opened it, or called a tool of it. */
-export function learnNeeds(runs: readonly SimulatedRun[]): ReadonlyMap<string, number> {
+/**
+ * Estimates the share of conversations that need a section or one inside it, from the runs that opened it or called a
+ * tool of it. What no run needed is still needed now and then, the more likely the fewer runs there are.
+ */
+export function learnNeeds(runs: readonly SimulatedRun[]): (path: string) => number {
   const counts = new Map<string, number>()
   for (const { steps } of runs) {
     const opened = steps.flatMap((step) => ('opens' in step ? step.opens : []))
     const needed = new Set(opened.flatMap((path) => toBranch(path)))
     for (const path of needed) counts.set(path, (counts.get(path) ?? 0) + 1)
   }
-  return new Map([...counts].map(([path, count]) => [path, count / Math.max(1, runs.length)]))
+  return (path) => ((counts.get(path) ?? 0) + 0.5) / (runs.length + 1)
 }
 
 function toBranch(path: string): readonly string[] {

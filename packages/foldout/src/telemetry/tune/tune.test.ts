@@ -64,6 +64,22 @@ describe('tune()', () => {
     await expect(tune([], price)).rejects.toMatchObject({ code: 'simulation-invalid' })
   })
 
+  it('R79 recommends what pays on other runs, and says whether that is certain', async () => {
+    const cache = { minimum: 0, read: 0.05, write: 1.25, ttlMs: 300_000 }
+    const tuneMixed = (count: number) =>
+      tune(
+        Array.from({ length: 16 }, (_, i): SimulatedRun => {
+          const rest = i < count ? [use('usual'), use('usual')] : []
+          return { prompt: prompt('summary'), steps: [...rest, { answers: 50 }] }
+        }),
+        { cache, cacheStart: 'warm' },
+      )
+    const [few, more] = [await tuneMixed(4), await tuneMixed(8)]
+    expect([few.name, few.isCertain, more.isCertain]).toEqual(['by need', false, true])
+    expect(few.saved.low).toBeLessThan(0)
+    expect(few.overrides).toMatchObject({ sections: { usual: { visibility: 'full' } } })
+  })
+
   it('R79 opens ahead where the inputs say what is needed', async () => {
     const said = { usual: 'Please do the usual.', rare: 'I need something rare.' }
     const asking = Array.from({ length: 8 }, (_, i): SimulatedRun => {

@@ -41,14 +41,16 @@ export interface Tuned {
    * What a run saves on runs that the way was not computed from, in the same tokens, with the ends of the 95 % interval.
    */
   readonly saved: { readonly mean: number; readonly low: number; readonly high: number; readonly share: number }
+  /** Whether it certainly saves something: the interval is above zero. */
+  readonly isCertain: boolean
   /** What the costs assume. */
   readonly assumptions: readonly string[]
 }
 
 /**
  * Computes the folding that costs least for the runs of a prompt, and checks it on runs it was not computed from: half
- * of the runs choose for the other half, and the other way round. The cheapest way is recommended only if it saves
- * there with certainty.
+ * of the runs choose for the other half, and the other way round. The cheapest way is recommended only if it saves at
+ * least 1 % there.
  *
  * @example
  * ```ts
@@ -67,17 +69,21 @@ export async function tune(given: readonly SimulatedRun[], options: TuneOptions 
   const crossed: Checked[] = []
   for (const [learned, checked] of pairHalves(runs)) crossed.push(...(await crossCheck(learned, checked, options)))
   const saved = summarize(crossed)
-  const isCertain = runs.length >= minRuns && saved.low > 0
-  const chosen = isCertain ? best : UNCHANGED
+  const pays = runs.length >= minRuns && saved.share >= LEAST_SHARE
+  const chosen = pays ? best : UNCHANGED
   return {
     ...chosen,
     runs: runs.length,
     overrides: toOverrides(chosen, first.prompt),
     costs: priced.map(({ candidate, costs }) => ({ name: candidate.name, cost: Math.round(mean(costs)) })),
-    saved: isCertain ? saved : NO_SAVING,
+    saved: pays ? saved : NO_SAVING,
+    isCertain: pays && saved.low > 0,
     assumptions,
   }
 }
+
+/** A smaller share of the cost is not worth a change. */
+const LEAST_SHARE = 0.01
 
 const NO_SAVING = { mean: 0, low: 0, high: 0, share: 0 }
 
