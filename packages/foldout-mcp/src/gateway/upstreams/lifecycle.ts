@@ -71,7 +71,7 @@ export class Lifecycle {
   }
 
   /** The connection of the running server. */
-  get running(): Connection | undefined {
+  get current(): Connection | undefined {
     return this.#running
   }
 

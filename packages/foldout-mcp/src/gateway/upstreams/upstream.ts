@@ -38,7 +38,7 @@ export class Upstream {
     this.#options = options
     this.#uses = new Uses(server.maxConcurrent, () => this.#watchIdle())
     this.#idle = new IdleTimer(server.idleMs, {
-      isIdle: () => this.#lifecycle.running !== undefined && this.isIdle && !options.isWatched(),
+      isIdle: () => this.#lifecycle.current !== undefined && this.isIdle && !options.isWatched(),
       onIdle: () => void this.#lifecycle.stop(),
     })
     this.#held = new HeldCalls(options.post)
@@ -123,7 +123,7 @@ export class Upstream {
 
   #run(call: ToolCall, context: CallContext, ask: Ask | undefined): Promise<CallResult> {
     const { signal, client, peer } = context
-    const { running } = this.#lifecycle
+    const running = this.#lifecycle.current
     const isHttp = this.#server.kind !== 'stdio'
     // A server over HTTP may have forgotten the connection.
     if (!running || isHttp || !this.#uses.isFreeFor(client))
@@ -204,7 +204,7 @@ export class Upstream {
   changeRoots(id: string): void {
     const isUsed = this.roots.change(id)
     const connected = isUsed ? this.#options.listClients().find(({ client }) => client.id === id) : undefined
-    const { running } = this.#lifecycle
+    const running = this.#lifecycle.current
     if (!connected?.channel.isOpen || !running) return
     void this.roots.offer(running, { client: { id }, peer: { ask: askOutside(this.#outside, connected) } })
   }
@@ -254,6 +254,6 @@ export class Upstream {
   }
 
   #watchIdle(): void {
-    if (this.#lifecycle.running && this.isIdle) this.#idle.touch()
+    if (this.#lifecycle.current && this.isIdle) this.#idle.touch()
   }
 }

@@ -155,6 +155,36 @@ describe('R53 a modern client that never answers', () => {
   })
 })
 
+describe('R53 the first question of a process that several clients have used', () => {
+  it('goes to the only one with a running call', async () => {
+    const gateway = await create()
+    const clients = [0, 1].map(() => connect(gateway, 'legacy', { elicitation: {} }))
+    const [one, two] = [await clients[0], await clients[1]] as [Client, Client]
+    const asked = [vi.fn(async () => ACCEPTED), vi.fn(async () => ACCEPTED)] as const
+    one.setRequestHandler('elicitation/create', asked[0])
+    two.setRequestHandler('elicitation/create', asked[1])
+    const shared = await call(one, 'pid')
+    expect(await call(two, 'pid')).toBe(shared)
+    expect(await call(two, 'ask', { method: 'elicitation/create', params: FORM })).toEqual(ACCEPTED)
+    expect(asked.map(({ mock }) => mock.calls.length)).toEqual([0, 1])
+    expect([await call(one, 'pid'), await call(two, 'pid')]).not.toContain(shared)
+  })
+
+  it('is refused if several have, and then each has a process', async () => {
+    const gateway = await create()
+    const [one, two] = [await connect(gateway, 'legacy'), await connect(gateway, 'legacy', { elicitation: {} })]
+    two.setRequestHandler('elicitation/create', async () => ACCEPTED)
+    const question = { method: 'elicitation/create', params: FORM }
+    const stop = new AbortController()
+    const held = one.callTool({ name: 'hold', arguments: {} }, { signal: stop.signal }).catch(() => 'stopped')
+    await call(one, 'pid')
+    expect(await call(two, 'ask', question)).toMatchObject({ message: expect.stringContaining('call the tool again') })
+    expect(await call(two, 'ask', question)).toEqual(ACCEPTED)
+    stop.abort()
+    expect(await held).toBe('stopped')
+  })
+})
+
 describe("R53 a client's folders", () => {
   async function connectWith(gateway: Gateway, uris: readonly string[]): Promise<Client> {
     const client = await connect(gateway, 'legacy', { roots: { listChanged: true } })
