@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
-import { FoldoutError } from 'foldout'
 import type { Catalog, ListedTool } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, ServedSkills, StdioOptions } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
@@ -10,6 +9,7 @@ import type { GatewayDefinition, PinMode } from './config/definition.ts'
 import { refuseNewFaults } from './config/fill-server.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
+import { checkTimeout } from './servers/check-timeout.ts'
 import type { GatewayEvent } from './model/events.ts'
 import { FirstStarts, startRequired } from './servers/first-starts.ts'
 import { hideBinding } from './policy/approvals/approval-store.ts'
@@ -108,8 +108,7 @@ class RunningGateway implements Gateway {
 
   constructor(options: GatewayOptions, parts: GatewayParts) {
     const { env = process.env, root = process.cwd(), timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    if (!Number.isFinite(timeoutMs) || timeoutMs < 0)
-      throw new FoldoutError('mcp-options', `timeoutMs is ${timeoutMs}. Pass a number, 0 or more, or leave it out.`)
+    checkTimeout(timeoutMs)
     const { store, secrets } = parts
     this.#loop = createLoopGuard(env)
     this.#options = options
@@ -394,7 +393,6 @@ class RunningGateway implements Gateway {
 
   #report(event: GatewayEvent): void {
     try {
-      // A copy, because a listener must not change what the gateway goes on with.
       this.#options.onEvent?.(structuredClone(this.#policy.secrets.hideIn(event)))
     } catch {
       // A failing listener does not stop the gateway.

@@ -46,6 +46,46 @@ describe('schemas of tools', () => {
     expect(toToolParameters(schema, 'anthropic')).toEqual(schema)
   })
 
+  it('declares required fields that are not among the properties, at every level, for Gemini', () => {
+    const inner = { type: 'object', properties: { b: {} }, required: ['b', '__proto__'] }
+    const schema = { properties: { a: inner }, required: ['c', 'a'] }
+    expect(JSON.stringify(openai(schema))).toBe(
+      '{"type":"object","properties":{"c":{},"a":{"type":"object","properties":{"__proto__":{},"b":{}},"required":["b","__proto__"]}},"required":["c","a"]}',
+    )
+  })
+
+  it.each<[string, JsonSchema]>([
+    ['references in a circle', { a: { $ref: '#/properties/b' }, b: { $ref: '#/properties/a' } }],
+    ['dynamic references', { a: { $dynamicRef: '#node' }, b: { $recursiveRef: '#' } }],
+    ['references that are no text', { a: { $ref: 5 }, b: { $ref: '' } }],
+    ['booleans', { a: true, b: false }],
+    [
+      'types that are none',
+      { a: { type: 'STRING' }, b: { type: [] }, c: { type: ['string', 'string'] }, d: { type: null } },
+    ],
+    [
+      'mixed values',
+      { a: { enum: [1, '1', null, { b: 1 }, [2]] }, b: { const: [{}] }, c: { enum: 'a' }, d: { enum: [] } },
+    ],
+    ['odd names', { '': {}, 'a\u0000b': {}, '😀': {} }],
+    [
+      'bounds of the wrong type',
+      { a: { minimum: '1' }, b: { minimum: NaN }, c: { minLength: -1 }, d: { multipleOf: 0 } },
+    ],
+    ['patterns of other languages', { a: { pattern: '(?P<x>a)\\Z' }, b: { patternProperties: { '(': 5 } } }],
+    ['schemas that are none', { a: 'string', b: 5, c: null, d: [] }],
+    ['dependencies of draft 07', { a: { dependencies: { b: ['c'], d: { type: 'object' } } } }],
+    ['annotations of the wrong type', { a: { description: 5, title: {}, format: 7, examples: 1, deprecated: 'yes' } }],
+    ['conditions', { a: { if: 5, else: null, not: 'x', contains: 1, propertyNames: [] } }],
+  ])('accepts a foreign definition with %s', (_name, properties) => {
+    for (const schema of [
+      { type: 'object', properties },
+      { properties, required: [null, 'z'] },
+    ])
+      for (const dialect of ['openai', 'anthropic'] as const)
+        expect(findSchemaFaults(toToolParameters(schema, dialect))).toEqual([])
+  })
+
   it.each<[string, JsonSchema, JsonSchema]>([
     ['a tuple of draft 07', { items: [{ type: 'number' }, true] }, { prefixItems: [{ type: 'number' }, true] }],
     ['a closed tuple', { items: [{}], additionalItems: false }, { prefixItems: [{}], items: false }],

@@ -7,8 +7,8 @@ import { getKeywords } from '../core/schema/schema-keywords.ts'
 
 /**
  * The provider whose rules a schema must follow. Both providers reject alternatives at the top level. OpenAI and
- * compatible servers also reject objects without `properties` and arrays without `items`, at any level. Every schema is
- * sent as draft 2020-12 has it.
+ * compatible servers also reject objects without `properties`, arrays without `items`, and, in the case of Gemini,
+ * required fields that are not among the properties, at any level. Every schema is sent as draft 2020-12 has it.
  */
 export type SchemaDialect = 'openai' | 'anthropic'
 
@@ -34,7 +34,7 @@ export function toToolParameters(schema: JsonSchema, dialect: SchemaDialect): To
 }
 
 function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
-  const copy = copySchema(schema, dialect)
+  const copy = copySchema(schema, 'anthropic')
   const merged = toObjectSchema(copy) ?? {}
   const { properties } = merged
   const whole: ToolParameters = {
@@ -42,8 +42,9 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
     type: 'object',
     properties: isObject(properties) ? properties : {},
   }
-  // After the alternatives are merged, references to them lead nowhere.
-  return merged === copy ? whole : { ...copySchema(whole, dialect), type: 'object' }
+  if (dialect === 'anthropic' && merged === copy) return whole
+  // Gaps are filled last, or they would be merged. After the alternatives are merged, references to them lead nowhere.
+  return { ...copySchema(whole, dialect), type: 'object' }
 }
 
 /** Providers reject a reference that leads nowhere. Names and other documents are not looked up. */
@@ -107,7 +108,7 @@ function copySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
       }
     }
     if (kind === 'schema' && dialect === 'openai' && !Array.isArray(to))
-      fillGaps(to, 'type' in from ? from.type : undefined)
+      fillGaps(to, from as { readonly [keyword: string]: unknown })
   }
   return root
 }
@@ -139,9 +140,17 @@ function setField(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-function fillGaps(schema: object, type: unknown): void {
-  const types = new Set([type].flat())
-  if (types.has('object') && !('properties' in schema)) setField(schema, 'properties', {})
+function fillGaps(schema: object, from: { readonly [keyword: string]: unknown }): void {
+  const types = new Set([from['type']].flat())
+  if (types.has('object')) declareRequired(schema, from)
   // Required beside `prefixItems` too.
   if (types.has('array') && !('items' in schema)) setField(schema, 'items', {})
+}
+
+function declareRequired(schema: object, { properties, required }: { readonly [keyword: string]: unknown }): void {
+  if (!('properties' in schema)) setField(schema, 'properties', {})
+  const known = isPlainObject(properties) ? properties : {}
+  const names: readonly unknown[] = Array.isArray(required) ? required : []
+  const declared = (schema as { readonly properties: object }).properties
+  for (const name of names) if (typeof name === 'string' && !Object.hasOwn(known, name)) setField(declared, name, {})
 }

@@ -44,10 +44,8 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
   let shown: RenderedPrompt | undefined
   let early: readonly AgentEvent[] = []
   const notify = createNotifier({ onEvent }, () => undefined)
-  const tell = (event: AgentEvent): void => {
-    if (onEvent) notify(copyEvent(event))
-  }
-  const report: HostReport & CallReport = {
+  const tell = (event: AgentEvent): void => void (onEvent && notify(copyEvent(event)))
+  return {
     isOn: onEvent !== undefined,
     started({ input, isResumed = false, model = UNKNOWN_MODEL }) {
       // A run that was answered several times is still one run.
@@ -118,7 +116,6 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
       tell({ type: 'tools/injected', names, keys: keys.length > 0 ? keys : [...new Set(sections)] })
     },
   }
-  return report
 }
 
 /** Events are copies: a listener must not change the call that the host is about to run, and the host may change it. */
