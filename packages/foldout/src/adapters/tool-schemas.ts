@@ -149,7 +149,7 @@ function fillGaps(schema: object, from: { readonly [keyword: string]: unknown })
 
 function declareRequired(schema: object, { properties, required }: { readonly [keyword: string]: unknown }): void {
   if (!('properties' in schema)) setField(schema, 'properties', {})
-  const known = isPlainObject(properties) ? properties : {}
+  const known = isObject(properties) ? properties : {}
   const names: readonly unknown[] = Array.isArray(required) ? required : []
   const declared = (schema as { readonly properties: object }).properties
   for (const name of names) if (typeof name === 'string' && !Object.hasOwn(known, name)) setField(declared, name, {})

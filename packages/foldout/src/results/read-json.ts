@@ -44,14 +44,19 @@ const TOO_DEEP = 'The JSON is nested too deep for this path. Use a path without 
 const TOO_MUCH =
   'This path would visit too many values. Name the keys instead of using "..", or filter with a simple condition such as [?@.price < 10].'
 
-/** Whether a path may visit more values than the process can wait for: each `..` may visit all of them again. */
+/**
+ * Whether a path may visit more values than the process can wait for: each `..` may visit all of them again, and so may
+ * each `$` in a filter that looks at many values. Each selector of a list such as `[0, 0]` visits its own.
+ */
 function visitsTooMuch(value: unknown, path: string): boolean {
   const outside = path.replaceAll(FILTER, '')
-  const inFilters = path.match(FILTER) ?? []
-  const again = inFilters.filter((filter) => /\.\.|\*|:|\?.*\?/.test(filter)).length
-  const rounds = Math.max(1, outside.split('..').length - 1 + again)
-  if (rounds === 1 && again === 0) return false
-  return countValues(value, Math.ceil(PATH_VISITS ** (1 / rounds))) ** rounds > PATH_VISITS
+  const again = (path.match(FILTER) ?? []).filter((filter) => /\.\.|\*|:|\?.*\?/.test(filter))
+  const inFilters = again.reduce((sum, filter) => sum + filter.split('$').length, 0)
+  const rounds = Math.max(1, outside.split('..').length - 1 + inFilters)
+  const selectors = (path.match(/\[[^[\]]*\]/g) ?? []).reduce((all, list) => all * list.split(',').length, 1)
+  if (rounds === 1 && again.length === 0 && selectors === 1) return false
+  const most = PATH_VISITS / selectors / path.split(/\.\.|\*|\?/).length
+  return countValues(value, Math.ceil(most ** (1 / rounds))) ** rounds > most
 }
 
 /** A filter of a path, as far as the next bracket that closes. */

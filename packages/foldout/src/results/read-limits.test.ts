@@ -15,12 +15,30 @@ describe('R68 foreign patterns and paths do not stall the process', () => {
     },
   )
 
-  it.each(['$.rows[?@.id == 7].price', '$.rows[19999].id', '$..price', '$.rows[*].tags[0]', '$.rows[0:10]'])(
-    'the path %s is answered',
+  it.each(['$.rows[?count($[?count($..*) < 0]) > 0]', `$.rows[?${'count(@..*) > 9 || '.repeat(300)}@.x]`])(
+    'the path %.40s looks at everything for each value, and is refused',
     async (path) => {
-      expect(await read(rows, { path, count: 3 })).toHaveProperty('entries')
+      expect(await read(rows, { path })).toEqual({ fault: expect.stringContaining('would visit too many values') })
     },
   )
+
+  it('a path that selects the same value again and again is refused', async () => {
+    const text = '['.repeat(60) + ']'.repeat(60)
+    const path = `$${'[0,0]'.repeat(60)}.x`
+    expect(await read(text, { path })).toEqual({ fault: expect.stringContaining('would visit too many values') })
+  })
+
+  it.each([
+    '$.rows[0,1,2].id',
+    '$.rows[?@.id == $.rows[0].id]',
+    '$.rows[?@.id == 7].price',
+    '$.rows[19999].id',
+    '$..price',
+    '$.rows[*].tags[0]',
+    '$.rows[0:10]',
+  ])('the path %s is answered', async (path) => {
+    expect(await read(rows, { path, count: 3 })).toHaveProperty('entries')
+  })
 
   it('a small result takes any path, and a thread of its own any result', async () => {
     expect(await read('{"a":{"b":[1,2]}}', { path: '$..*..*' })).toHaveProperty('entries')

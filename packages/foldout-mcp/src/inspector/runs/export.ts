@@ -7,7 +7,7 @@ import { describeMessage, describeRun, describeSummary } from './describe.ts'
 import type { RunModel } from './model.ts'
 import { createPace, type Pause } from './pace.ts'
 import { redactRun } from './redact.ts'
-import { describeStepOf } from './steps.ts'
+import { describeRunStep } from './steps.ts'
 
 export interface ExportOptions {
   readonly redactor: Redactor
@@ -51,7 +51,7 @@ async function* writeAnswers(run: RunModel, pause: Pause): AsyncGenerator<string
   yield `${formatKey('runs/get', { id })}:${formatData(view)}`
   for (let from = 0; from < steps.length; from += CHUNK) {
     yield `,${formatKey('runs/steps', { id, from, count: CHUNK })}:[`
-    yield* writeItems(steps.slice(from, from + CHUNK), (step, i) => describeStepOf(run, step, from + i), pause)
+    yield* writeItems(steps.slice(from, from + CHUNK), (step, i) => describeRunStep(run, step, from + i), pause)
     yield ']'
   }
   for (let from = 0; from < messages.length; from += CHUNK) {

@@ -9,7 +9,7 @@ import { describeMessage, describeRun, describeSummary } from './describe.ts'
 import { exportRun } from './export.ts'
 import type { ModelMessage } from './conversation.ts'
 import type { RunModel } from './model.ts'
-import { describeStepOf } from './steps.ts'
+import { describeRunStep } from './steps.ts'
 import type { RunStore } from './store.ts'
 
 /** Clients of a gateway, as the run view shows them. */
@@ -59,7 +59,7 @@ export function createRunSource(store: RunStore, { redactor, clients }: RunSourc
         const client = clients?.find(id)
         if (client) return client.steps.slice(from, from + count)
         const run = store.get(id)
-        return run.steps.slice(from, from + count).map((step, i) => describeStepOf(run, step, from + i))
+        return run.steps.slice(from, from + count).map((step, i) => describeRunStep(run, step, from + i))
       },
       'runs/messages': ({ id, from, count }) =>
         store

@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
 const MAX_RESULTS = 100
 
 /** A step of a run, with the messages that it folded or read again. */
-export function describeStepOf({ messages }: Pick<RunModel, 'messages'>, step: ModelStep, index: number): RunStep {
+export function describeRunStep({ messages }: Pick<RunModel, 'messages'>, step: ModelStep, index: number): RunStep {
   const results = findResults(step.event, messages)
   return { ...describeStep(step, index), ...(results && { results }) }
 }

@@ -7,7 +7,7 @@ import { createCatalog } from '../../catalog/live/catalog.ts'
 import type { CallResult, RawTool } from '../../catalog/tool.ts'
 import { allKinds, getText, inMemory, overHttp, type ClientKind, type TestClient } from './clients.fixtures.ts'
 import type { ServeMcpOptions } from './contract/options.ts'
-import { createMemoryResults } from './results/memory-results.ts'
+import { createMemoryResults } from './results/fold-results.ts'
 import { serveMcp } from './serve-mcp.ts'
 
 const open: { close(): Promise<void> }[] = []

@@ -7,10 +7,15 @@ import { foldCallResult, type KeptText } from '../../../results/fold-call-result
 import { outlineText, readPart } from '../../../results/read-part.ts'
 import { READ_RESULT, formatReading, readResultArguments, readResultDefinition } from '../../../results/read-result.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
-import { MAX_READ_TOKENS, RESULT_KEPT_MS } from '../../limits.ts'
+import {
+  MAX_KEPT_CHARACTERS,
+  MAX_KEPT_RESULTS,
+  MAX_READ_CHARACTERS,
+  MAX_READ_TOKENS,
+  RESULT_KEPT_MS,
+} from '../../limits.ts'
 import type { ServedClient } from '../contract/client.ts'
-import type { ResultFolding } from '../contract/result-store.ts'
-import { createMemoryResults } from './memory-results.ts'
+import type { ResultFolding, ResultStore } from '../contract/result-store.ts'
 
 /** Folds the large results of an exposed catalog, and lists the tool that reads parts of them. */
 export type FoldExposed = (exposed: ExposedCatalog, era: ServedClient['era']) => ExposedCatalog
@@ -81,4 +86,57 @@ function createHandle(): string {
 
 function describeMissing(handle: string): string {
   return `There is no result '${handle.slice(0, 80)}' here. Results can be read for ${LIFETIME_MINUTES} minutes after each use. Call the tool again.`
+}
+
+interface Entry {
+  readonly owner: string
+  readonly text: string
+  usedAt: number
+}
+
+/** Keeps folded results in memory, for as long as they are read. If there are too many, the owner with the most loses the oldest. */
+export function createMemoryResults(): ResultStore {
+  /** The least recently used comes first. */
+  const entries = new Map<string, Entry>()
+  let characters = 0
+  const drop = (handle: string): void => {
+    characters -= entries.get(handle)?.text.length ?? 0
+    entries.delete(handle)
+  }
+  const dropExpired = (): void => {
+    const oldest = Date.now() - RESULT_KEPT_MS
+    for (const [handle, { usedAt }] of entries) {
+      if (usedAt > oldest) return
+      drop(handle)
+    }
+  }
+  return {
+    async keep(handle, text, owner) {
+      if (text.length > MAX_READ_CHARACTERS) throw new Error('it is too large to be read in parts')
+      dropExpired()
+      while (entries.size >= MAX_KEPT_RESULTS || characters + text.length > MAX_KEPT_CHARACTERS)
+        drop(findOldestOfLargest(entries))
+      entries.set(handle, { owner, text, usedAt: Date.now() })
+      characters += text.length
+    },
+    async find(handle, owner) {
+      dropExpired()
+      const entry = entries.get(handle)
+      if (entry?.owner !== owner) return undefined
+      entries.delete(handle)
+      entries.set(handle, { ...entry, usedAt: Date.now() })
+      return entry.text
+    },
+  }
+}
+
+/** Finds the oldest result of the owner who has the most, by characters and by number. */
+function findOldestOfLargest(entries: ReadonlyMap<string, Entry>): string {
+  const oldest = new Map<string, { readonly handle: string; weight: number }>()
+  for (const [handle, { owner, text }] of entries) {
+    const known = oldest.get(owner) ?? { handle, weight: 0 }
+    known.weight += text.length + MAX_KEPT_CHARACTERS / MAX_KEPT_RESULTS
+    oldest.set(owner, known)
+  }
+  return [...oldest.values()].reduce((one, other) => (other.weight > one.weight ? other : one)).handle
 }
