@@ -32,7 +32,7 @@ The servers say about their tools:
         return { uri: `skill://skill-${i}/SKILL.md`, description: `How to do\nthing ${i}.${' And more.'.repeat(50)}` }
       })
     const lines = formatInstructions('Mine.', [], create(4)).split('\n').slice(2)
-    expect(lines[0]).toBe('Skills, whose resource to read before such a task:')
+    expect(lines[0]).toBe('Skills (read the resource of one before you do such a task):')
     expect(lines[1]).toMatch(/^- skill:\/\/skill-0\/SKILL\.md: How to do thing 0\. And more\..* …$/)
     expect(lines).toHaveLength(5)
     const many = formatInstructions(undefined, [], create(500))

@@ -75,7 +75,7 @@ function formatSkills(skills: readonly JsonObject[]): string {
   })
   const more = skills.length - lines.length
   if (more > 0) lines.push(`- and ${more} more`)
-  return ['Skills, whose resource to read before such a task:', ...lines].join('\n')
+  return ['Skills (read the resource of one before you do such a task):', ...lines].join('\n')
 }
 
 /** Words that say nothing about what a server is for. */

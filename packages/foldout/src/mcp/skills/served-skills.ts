@@ -13,7 +13,7 @@ import { getDigest, MANIFEST, SKILL_SCHEME, type WireFile, type WireSkill } from
  *
  * @example
  * ```ts
- * const served: ServedSkills = serveSkills(await readSkills(files))
+ * const served: ServedSkills = serveSkills(await readSkills(createHostFilesystem('skills')))
  * served.has('skill://refunds/SKILL.md') // => true
  * ```
  */
@@ -52,7 +52,7 @@ const known = new WeakMap<readonly Skill[], ServedSkills>()
  *
  * @example
  * ```ts
- * const served = serveSkills(await readSkills(files))
+ * const served = serveSkills(await readSkills(createHostFilesystem('skills')))
  * served.resources.map(({ uri }) => uri) // => [ 'skill://refunds/SKILL.md' ]
  * ```
  */

@@ -157,6 +157,20 @@ describe('R74 scripts of a skill', () => {
     expect(run).toHaveBeenCalledTimes(1)
   })
 
+  it('R74 do not run on what anybody may have written into the state of a host', async () => {
+    const run = vi.fn(async () => 'x')
+    const host = createHost(await bind(files, { runScript: { run } }), { visibility: { a: 'full' } })
+    for (const reason of ['Yes.', { toString: () => digest }, undefined])
+      expect(
+        (
+          await host
+            .at([{ type: 'askedNeeds/asked', payload: { callId: 'c1', reason } }])
+            .call(call, { isApproved: true })
+        ).text,
+      ).toContain('is not what was approved')
+    expect(run).not.toHaveBeenCalled()
+  })
+
   it.each([
     ['print(1)', ['print(1)']],
     ['rm -rf /', []],

@@ -121,7 +121,7 @@ describe.each(['legacy', 'modern'] as const)('R76 skills of the gateway, %s', (e
     const sections = skillsFromSections(definePrompt({ ns: 't', key: 't', sections: [refunds] }).bind())
     const session = await connect({ one: await serve('one', ['pdf']) }, era, { skills: [folder, ...sections] })
     expect(session.server.instructions).toContain(
-      'Skills, whose resource to read before such a task:\n- skill://pdf/SKILL.md: How to make a PDF.\n- skill://refunds/SKILL.md: How to refund.\n- foldout://one/skill://pdf/SKILL.md: pdf of one.',
+      'Skills (read the resource of one before you do such a task):\n- skill://pdf/SKILL.md: How to make a PDF.\n- skill://refunds/SKILL.md: How to refund.\n- foldout://one/skill://pdf/SKILL.md: pdf of one.',
     )
     const { skills } = (await session.request('skills/list')) as {
       readonly skills: readonly { readonly uri: string }[]

@@ -6,6 +6,11 @@ import type { HostCall } from './contract.ts'
 
 const NOTHING: Readonly<Record<string, string>> = {}
 
+const checkTexts = (payload: unknown): string | undefined => {
+  const { callId, reason } = payload as { readonly callId?: unknown; readonly reason?: unknown }
+  return typeof callId === 'string' && typeof reason === 'string' ? undefined : 'a field of it is not a string'
+}
+
 /** What people were asked about calls, for hosts whose state can be changed before they are asked. */
 const askedNeeds = includeInSessions(
   defineSlice({
@@ -17,6 +22,7 @@ const askedNeeds = includeInSessions(
         [callId]: reason,
       }),
     },
+    checks: { asked: checkTexts },
   }),
 )
 
