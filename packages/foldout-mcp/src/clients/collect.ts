@@ -50,7 +50,7 @@ export async function collectServers(
   const seen = new Set<string>()
   const found: Found[] = []
   for (const client of clients) {
-    const findSwitch = await readSwitches(client, scopes, where)
+    const findSwitch = await readSwitches(client, scopes, where, check)
     for (const scope of scopes) {
       for (const file of listFiles(client, scope, where)) {
         const real = await realpath(file).catch(() => file)

@@ -349,15 +349,18 @@ describe('foldout import in a folder', () => {
   })
 
   it.each([{ excluded: ['tracker'] }, { allowed: ['other'] }])(
-    'switches off no server of the user: %j',
+    'switches off no server of the user before it is trusted: %j',
     async (mcp) => {
-      const [own, tracker] = [{ command: 'own' }, { command: 'tracker' }]
+      const tracker = { command: 'tracker' }
       await mkdir(join(folder, 'home/.gemini'))
       await mkdir(join(project, '.gemini'))
       await writeFile(join(folder, 'home/.gemini/settings.json'), JSON.stringify({ mcpServers: { tracker } }))
-      await write('.gemini/settings.json', { mcp, mcpServers: { tracker: own } })
+      await write('.gemini/settings.json', { mcp })
+      await run(['import', '--client', 'gemini-cli'])
+      expect(await readServers()).toEqual({ tracker })
+      await rm(join(project, 'foldout.config.json'))
       await run(['import', '--client', 'gemini-cli', '--trust'])
-      expect(await readServers()).toEqual({ tracker, 'tracker-2': { ...own, disabled: true, cwd: '.' } })
+      expect(await readServers()).toEqual({ tracker: { ...tracker, disabled: true } })
     },
   )
 

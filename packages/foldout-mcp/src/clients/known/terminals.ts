@@ -1,4 +1,4 @@
-import type { ClientDescription, Switches } from '../client.ts'
+import type { ClientDescription, Scope, Switches } from '../client.ts'
 
 const COMMON = { path: ['mcpServers'], shape: {} } as const
 const TOML_TABLE = { path: ['mcp_servers'], shape: {} } as const
@@ -30,15 +30,14 @@ const CLAUDE_SWITCHES: readonly Switches[] = [
   },
 ]
 
-const listGeminiSwitches = (file: string): readonly Omit<Switches, 'scope'>[] => [
-  { files: [file], path: ['mcp', 'excluded'], rule: 'denied' },
-  { files: [file], path: ['mcp', 'allowed'], rule: 'allowed' },
+const listGeminiSwitches = (scope: Scope, file: string): readonly Switches[] => [
+  { scope, files: [file], path: ['mcp', 'excluded'], rule: 'denied' },
+  { scope, files: [file], path: ['mcp', 'allowed'], rule: 'allowed' },
 ]
 
 const GEMINI_SWITCHES: readonly Switches[] = [
-  ...listGeminiSwitches('~/.gemini/settings.json').map((one) => ({ ...one, scope: 'user' as const })),
-  // What a project says is about its own servers. It could come from somebody else.
-  ...listGeminiSwitches('.gemini/settings.json').map((one) => ({ ...one, scope: 'project', of: 'project' }) as const),
+  ...listGeminiSwitches('user', '~/.gemini/settings.json'),
+  ...listGeminiSwitches('project', '.gemini/settings.json'),
   { scope: 'user', files: ['~/.gemini/mcp-server-enablement.json'], path: [], rule: 'enabled' },
 ]
 
