@@ -44,7 +44,7 @@ export function createReport(onEvent: ((event: AgentEvent) => void) | undefined)
   let shown: RenderedPrompt | undefined
   let early: readonly AgentEvent[] = []
   const notify = createNotifier({ onEvent }, () => undefined)
-  const tell = (event: AgentEvent): void => void (onEvent && notify(copyEvent(event)))
+  const tell = (event: AgentEvent): void => (onEvent ? notify(copyEvent(event)) : undefined)
   return {
     isOn: onEvent !== undefined,
     started({ input, isResumed = false, model = UNKNOWN_MODEL }) {
