@@ -9,6 +9,6 @@ interface OpeningOptions {
 
 /** Returns the rule that opens sections ahead: the caller's own, or that of the overrides. */
 export function getOpenRule({ open, overrides }: OpeningOptions): OpenAhead | undefined {
-  if (open !== undefined || overrides?.ahead === undefined) return open
+  if (open !== undefined || !overrides?.ahead) return open
   return bySearch(overrides.ahead)
 }

@@ -10,6 +10,8 @@ import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
 import { getTraffic } from '../simulate/simulate.ts'
 import type { SimulatedRun } from '../simulate/contract.ts'
+import { isWithin } from '../replay.ts'
+import { measurePrompt } from '../section-costs.ts'
 import { listCores } from './core-tools.ts'
 import { isKnown, learnNeeds } from './needs.ts'
 
@@ -92,14 +94,14 @@ function foldByNeed(slots: readonly Slot[], runs: readonly SimulatedRun[], optio
   const getNeed = learnNeeds(runs)
   const everything = Object.fromEntries(slots.map(({ path }) => [path, 'full' as const]))
   const counter = options.counter === undefined ? {} : { counter: options.counter }
-  const render = (visibility: VisibilityOverrides): number =>
-    first.prompt.render({ session: createSession(), visibility, ...counter }).tokens.total
-  const whole = render(everything)
+  const whole = first.prompt.render({ session: createSession(), visibility: everything, ...counter }).tokens.total
   const own = slots.filter(({ path }) => !slots.some((other) => path.startsWith(`${other.path}.`)))
+  const { sections } = measurePrompt(first.prompt, counter)
   const items = own.map(({ path }) => {
-    // The tool that opens sections comes with the first fold, and is counted by itself.
-    const saved = whole - render({ ...everything, [path]: 'summary' }) + TOOL_TOKENS
-    return { need: getNeed(path), full: saved + SUMMARY_TOKENS, folded: SUMMARY_TOKENS }
+    const within = sections.filter((section) => isWithin(section.path, path))
+    const costs = within.flatMap(({ fullTokens, tools }) => [fullTokens, ...tools.map(({ tokens }) => tokens)])
+    const folded = within[0]?.summaryTokens ?? SUMMARY_TOKENS
+    return { need: getNeed(path), full: costs.reduce((sum, tokens) => sum + tokens, 0), folded }
   })
   const cache = getCache(options)
   const base = Math.max(0, whole - items.reduce((sum, { full }) => sum + full, 0))

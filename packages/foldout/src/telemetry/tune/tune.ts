@@ -117,8 +117,11 @@ async function priceAll(
   let assumptions: readonly string[] = []
   for (const candidate of candidates) {
     const costs: number[] = []
+    // Prompts read the same overrides once.
+    const known = new Map<SimulatedRun['prompt'], PromptOverrides>()
     for (const run of runs) {
-      const overrides = toOverrides(candidate, run.prompt)
+      const overrides = known.get(run.prompt) ?? toOverrides(candidate, run.prompt)
+      known.set(run.prompt, overrides)
       const made = withCore(run, candidate.core, getRegistry(run.prompt.prompt))
       const bill = await simulate(made, { ...rest, strategy, overrides })
       costs.push(bill.cost)
