@@ -298,7 +298,7 @@ it.each(['postgres://localhost/runs', {}, undefined, null])(
   'refuses %j as an engine, and names the one for a fleet',
   (engine) => {
     const { define } = stage([says('Never.')], [])
-    expect(() => define(engine as unknown as RunEngine)).toThrow(
+    expect(() => define(engine as RunEngine)).toThrow(
       expect.objectContaining({
         code: 'engine-invalid',
         message: expect.stringContaining('npm install foldout-fleet'),

@@ -346,7 +346,7 @@ describe('a kept session', () => {
 it.each(['postgres://localhost/chats', {}, undefined, null])(
   'refuses %j as a store, and names the one for PostgreSQL',
   async (store) => {
-    const opened = openSession({ store: store as unknown as SessionStore, id: 'chat-1' })
+    const opened = openSession({ store: store as SessionStore, id: 'chat-1' })
     await expect(opened).rejects.toMatchObject({
       code: 'session-invalid',
       message: expect.stringContaining('npm install foldout-fleet'),
