@@ -2,7 +2,7 @@ import { createCatalog, type CatalogEntry, type RawTool } from '../packages/fold
 import { formatSearchAnswer } from '../packages/foldout/src/catalog/meta-tools/search-answer.ts'
 import type { Encoder } from '../packages/foldout/src/catalog/search/encoder.ts'
 import { estimatedTokens } from '../packages/foldout/src/entries/index.ts'
-import { createRandom } from '../tools/search-training/random.ts'
+import { createRandom } from '../packages/foldout/src/compare/statistics/distributions.ts'
 import { goal, progress, type Goal } from './report.ts'
 import { readCorpus, spread, type DataQuery, type DataSet, type DataTool } from './search-data.ts'
 

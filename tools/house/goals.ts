@@ -46,6 +46,7 @@ function getSourceMeasures(house: House): readonly Measure[] {
       value: house.largeClasses.length,
       goal: 0,
     },
+    { name: 'repeated', label: 'functions written in several places', value: house.repeated.length, goal: 0 },
     { name: 'twoWayFolders', label: 'folder pairs that import each other', value: house.twoWayFolders.length, goal: 0 },
     { name: 'cycles', label: 'import cycles, including types', value: house.cycles.length, goal: 5 },
     {

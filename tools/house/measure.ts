@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { listPublicExports, type PublicExport } from './exports.ts'
 import { countSyntax, type ClassSize, type NamedFunction } from './functions.ts'
 import { findCycles, findPackageImports, findTwoWayFolders, type FolderPair } from './graph.ts'
+import { findRepeated, type RepeatedFunction } from './repeated.ts'
 import { endsInOf, isParticiple } from './names.ts'
 import { getDynamicTargets, getImportTargets, isEntry, isSuite, resolveImport, type Source } from './sources.ts'
 
@@ -38,6 +39,8 @@ export interface House {
   readonly silentCatches: PerFile
   /** Classes over one of the limits of `LARGE_CLASS`. */
   readonly largeClasses: readonly ClassSize[]
+  /** Functions that are written in several places. */
+  readonly repeated: readonly RepeatedFunction[]
   readonly twoWayFolders: readonly FolderPair[]
   readonly cycles: readonly (readonly string[])[]
   /** Files that load the MCP SDK at run time. */
@@ -97,6 +100,7 @@ export function measureHouse(all: readonly Source[], under = ''): House {
       lines,
     ),
     largeClasses: counted.flatMap(({ classes }) => classes).filter(isLargeClass),
+    repeated: findRepeated(sources),
     twoWayFolders: findTwoWayFolders(sources),
     cycles: findCycles(sources),
     sdkImports: findPackageImports(sources, MCP_SDK),

@@ -29,6 +29,11 @@ export function formatReport(house: House, habits: Habits | undefined, options: 
     formatList('Most ternaries', house.ternaries.files.map(formatCount), limit),
     formatList('Silent catches', house.silentCatches.files.map(formatCount), limit),
     formatList('Large classes', house.largeClasses.map(formatClass), limit),
+    formatList(
+      'Functions written in several places',
+      house.repeated.map(({ name, places }) => `  ${name}  ${places.join(', ')}`),
+      limit,
+    ),
     formatList('Folders that import each other', house.twoWayFolders.map(formatPair), limit),
     formatList(
       'Import cycles',

@@ -1,6 +1,6 @@
 import { matrix, transposed, type Matrix } from './matrix.ts'
 import { orthonormalize } from './principal.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../../packages/foldout/src/compare/statistics/distributions.ts'
 
 /** How far apart two words may be. */
 const REACH = 10

@@ -1,6 +1,6 @@
 import { dots, matrix, type Matrix } from './matrix.ts'
 import { principalDirections } from './principal.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../../packages/foldout/src/compare/statistics/distributions.ts'
 
 /** A text with the teacher's vector: its words in the vocabulary, each once, and how much each counts. */
 export interface Lesson {

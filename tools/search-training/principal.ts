@@ -1,5 +1,5 @@
 import { dots, matrix, transposed, type Matrix } from './matrix.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../../packages/foldout/src/compare/statistics/distributions.ts'
 
 const PASSES = 40
 

@@ -2,7 +2,7 @@ import { cooccurrenceVectors } from './cooccurrence.ts'
 import { GLOVE_DIMENSIONS, type GeneralWord } from './glove.ts'
 import { dots, matrix, type Matrix } from './matrix.ts'
 import { principalDirections } from './principal.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../../packages/foldout/src/compare/statistics/distributions.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 const COOCCURRENCE_DIMENSIONS = 64

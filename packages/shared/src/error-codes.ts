@@ -12,3 +12,8 @@ export function isCode(error: unknown, code: string): boolean {
 export function isMissing(error: unknown): boolean {
   return isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')
 }
+
+/** An error with a code, such as those of JSON-RPC. */
+export function createCodedError(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}

@@ -16,3 +16,9 @@ export function dropUndefined<Fields extends object>(fields: Fields): WithoutUnd
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given) as WithoutUndefined<Fields>
 }
+
+/** The value if it is a text. */
+export function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return undefined
+}

@@ -1,5 +1,5 @@
+import { createFault } from './contract/fault.ts'
 import { checkNumber, describeGiven } from '../core/check-number.ts'
-import { FoldoutError } from '../core/errors.ts'
 import { isObject } from 'foldout-shared/values'
 import { shorten } from '../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
@@ -127,8 +127,4 @@ function checkPrices(prices: ComparePrices | undefined): void {
 function checkWhole(name: string, value: unknown, most: number): void {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return
   throw createFault(`${name} is ${describeGiven(value)}. Pass a whole number from 1 to ${most}.`)
-}
-
-function createFault(message: string): FoldoutError {
-  return new FoldoutError('compare-invalid', message)
 }

@@ -1,3 +1,4 @@
+import { getState } from '../support/trust.ts'
 import { untilAborted } from 'foldout/promises'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -9,9 +10,7 @@ import { loadFormat } from '../../clients/documents/document.ts'
 import { findFile } from '../../clients/files.ts'
 import { getFolderNeeded } from '../../clients/entries.ts'
 import { changeConfig, getUsedConfigFile, readConfigServers, toWritten } from '../../clients/gateway-config.ts'
-import { getStateFolder } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
-import { createState, type State } from '../../clients/state.ts'
 import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import type { Surroundings } from '../support/surroundings.ts'
@@ -114,10 +113,6 @@ async function chooseFile({ config, trust = false }: RemoveOptions, surroundings
   const file = getUsedConfigFile(config, process.cwd())
   if (config === undefined) await requireOwnFile(file, { trust }, surroundings)
   return file
-}
-
-function getState({ env }: Surroundings): State {
-  return createState(getStateFolder({ env, platform: process.platform, project: process.cwd() }))
 }
 
 async function checkFree(name: string, file: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { untilStopped } from '../support/until-stopped.ts'
 import { unwatchFile, watchFile } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../../gateway/config/definition.ts'
@@ -160,13 +161,6 @@ function joinListeners(
   return (traffic) => {
     for (const { onTraffic } of wanted) onTraffic(traffic)
   }
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 interface Watching {

@@ -1,3 +1,4 @@
+import { untilStopped } from '../support/until-stopped.ts'
 import type { CatalogRecording } from 'foldout/catalog'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from 'foldout-shared/values'
@@ -197,11 +198,4 @@ async function openServers(options: InspectOptions, surroundings: Surroundings):
 function announce(url: string, { open = true, json }: InspectOptions, { stdout, env }: Surroundings): void {
   stdout.write(json ? `${JSON.stringify({ url })}\n` : `Inspector: ${url}\n`)
   if (open && stdout.isTTY) openBrowser(url, env)
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

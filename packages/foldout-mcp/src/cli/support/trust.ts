@@ -207,6 +207,7 @@ async function hashContent(path: string, text: string): Promise<string> {
   return hashText(JSON.stringify(await readImportedTexts(path, text)))
 }
 
-function getState({ env }: Surroundings): State {
+/** What this program keeps about the clients and projects of a machine. */
+export function getState({ env }: Surroundings): State {
   return createState(getStateFolder({ env, platform: process.platform, project: process.cwd() }))
 }

@@ -71,3 +71,8 @@ export function outdentLines(source: string, lead: string): string {
     .map((line) => (line.startsWith(lead) ? line.slice(lead.length) : line.trimStart()))
     .join('\n')
 }
+
+/** A value inside objects, one for each key of a path. */
+export function nest(path: Path, value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
+}

@@ -1,3 +1,4 @@
+import { nest } from './format.ts'
 import {
   createScanner,
   findNodeAtLocation,
@@ -90,10 +91,6 @@ function parse(text: string): Node | undefined {
   if (!first) return root
   const line = text.slice(0, first.offset).split('\n').length
   throw new Error(`it is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}`)
-}
-
-function nest(path: Path, value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
 }
 
 /** The last existing node of a path, and the keys that are missing. A null counts as missing, and is replaced. */

@@ -1,3 +1,4 @@
+import { nest } from './format.ts'
 import { parse, stringify, TomlError } from 'smol-toml'
 import { MOST_DOUBTFUL_HEADERS } from './limits.ts'
 import { endLine, getStyle, type EntryChange, type Format, type Path } from './format.ts'
@@ -42,10 +43,6 @@ function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toPlain)
   if (!isObject(value) || value instanceof Date) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]))
-}
-
-function nest(path: Path, value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
 }
 
 function append(text: string, content: string): string {

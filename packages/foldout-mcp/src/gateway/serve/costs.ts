@@ -1,3 +1,4 @@
+import { sum } from 'foldout-shared/numbers'
 import { estimatedTokens } from 'foldout'
 import {
   getListing,
@@ -203,8 +204,4 @@ export function findBreakEven(
     if (folded > (searches + 1) * everything) return searches
   }
   return null
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -1,3 +1,4 @@
+import { toTotals } from '../totals.ts'
 import { learnCore, type CatalogRecording } from 'foldout/catalog'
 import { estimatedTokens, type BoundPrompt, type RenderedPrompt } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
@@ -115,10 +116,6 @@ function openUpTo(path: string): Readonly<Record<string, 'full'>> {
 
 function countTool({ name, description, inputSchema }: RenderedPrompt['tools'][number]): number {
   return estimatedTokens.count(JSON.stringify({ name, description, inputSchema }))
-}
-
-function toTotals({ total, text, tools }: TokenTotals): TokenTotals {
-  return { total, text, tools }
 }
 
 function describeCore(use: CatalogRecording): CoreView {

@@ -1,3 +1,4 @@
+import { cut } from '../protocol/text.ts'
 import {
   formatSignature,
   isUnknown,
@@ -12,7 +13,6 @@ import { toVisible } from '../../shared/visible.ts'
 import { compareExposures, computeCosts, type CatalogCosts } from '../../gateway/serve/costs.ts'
 import type { InspectorSource } from '../inspector.ts'
 import { CALL_MS } from './limits.ts'
-import { MAX_SHOWN_CHARACTERS } from '../protocol/limits.ts'
 import type { CallView, CatalogView, FoundTool, ServerRow, ToolDetail } from '../protocol/protocol.ts'
 
 /** A gateway as the catalog view sees it. */
@@ -144,9 +144,4 @@ function describeResult({ content, structuredContent, isError }: CallResult, dur
     parts,
     structured: structuredContent === undefined ? undefined : cut(JSON.stringify(structuredContent, null, 2)),
   }
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_SHOWN_CHARACTERS) return text
-  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}\n… and ${(text.length - MAX_SHOWN_CHARACTERS).toLocaleString('en')} more characters`
 }

@@ -1,16 +1,10 @@
+import { toTotals } from '../totals.ts'
 import type { BoundPrompt, DisclosureStrategy, RenderedPrompt } from 'foldout'
 import type { RenderedNode } from 'foldout/prompt'
 import type { PromptCosts } from 'foldout/telemetry'
 import { dropUndefined } from 'foldout-shared/values'
 import type { InspectorSource } from '../inspector.ts'
-import type {
-  PromptRequest,
-  PromptTool,
-  PromptView,
-  StrategyName,
-  TextSpan,
-  TokenTotals,
-} from '../protocol/protocol.ts'
+import type { PromptRequest, PromptTool, PromptView, StrategyName, TextSpan } from '../protocol/protocol.ts'
 import { lintFolds } from './lint.ts'
 import { createTree, toRows } from './tree.ts'
 
@@ -60,10 +54,6 @@ export function describePrompt(prompt: InspectedPrompt, { visibility, strategy }
 
 function openAll({ sections }: PromptCosts): Readonly<Record<string, 'full'>> {
   return Object.fromEntries(sections.map(({ path }) => [path, 'full']))
-}
-
-function toTotals({ total, text, tools }: TokenTotals): TokenTotals {
-  return { total, text, tools }
 }
 
 function describeTools({ tools, nodes }: RenderedPrompt, costs: PromptCosts): readonly PromptTool[] {

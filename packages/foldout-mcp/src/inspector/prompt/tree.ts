@@ -1,3 +1,4 @@
+import { sum } from 'foldout-shared/numbers'
 import type { RenderedNode } from 'foldout/prompt'
 import type { PromptCosts, SectionCost } from 'foldout/telemetry'
 import type { SectionRow } from '../protocol/protocol.ts'
@@ -102,8 +103,4 @@ function countOpen({ cost, children }: Branch): number {
     child.visibility === 'summary' ? (child.cost.summaryTokens ?? 0) : countOpen(child),
   )
   return cost.fullTokens + countTools(cost) + sum(inside)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

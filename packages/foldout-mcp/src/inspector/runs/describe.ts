@@ -1,4 +1,4 @@
-import { MAX_SHOWN_CHARACTERS } from '../protocol/limits.ts'
+import { cut } from '../protocol/text.ts'
 import { MAX_CHART_POINTS, MAX_NAME_CHARACTERS } from './limits.ts'
 import type { ChartPoint, RunMessage, RunOpening, RunSummary, RunView } from '../protocol/protocol.ts'
 import type { ModelMessage } from './conversation.ts'
@@ -81,9 +81,4 @@ export function formatJson(value: unknown, indent = 2): string {
   } catch {
     return '(nested too deep to show)'
   }
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_SHOWN_CHARACTERS) return text
-  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}\n… and ${(text.length - MAX_SHOWN_CHARACTERS).toLocaleString('en')} more characters`
 }

@@ -1,3 +1,5 @@
+import { readText } from 'foldout-shared/values'
+import { createCodedError } from 'foldout-shared/error-codes'
 import { all, createCatalog } from 'foldout/catalog'
 import { formatPage, serveMcp, type McpFeatures, type ServedMcp } from 'foldout/mcp'
 import { readVersion } from '../../shared/surroundings.ts'
@@ -44,8 +46,8 @@ function createRunFeatures(store: RunStore, redactor: Redactor): McpFeatures {
       const { cursor, uri } = params
       switch (method) {
         case 'resources/list': {
-          const page = formatPage(listResources(store, redactor), toText(cursor), { getName: (each) => each.uri })
-          if (!page) throw createError(-32_602, 'This cursor is not valid.')
+          const page = formatPage(listResources(store, redactor), readText(cursor), { getName: (each) => each.uri })
+          if (!page) throw createCodedError(-32_602, 'This cursor is not valid.')
           const { items, ...rest } = page
           return { resources: items, ...rest }
         }
@@ -53,13 +55,13 @@ function createRunFeatures(store: RunStore, redactor: Redactor): McpFeatures {
           return { resourceTemplates: TEMPLATES }
         case 'resources/read':
           return {
-            contents: [{ uri, mimeType: TYPE, text: readResource(store, redactor, toText(uri) ?? '') }],
+            contents: [{ uri, mimeType: TYPE, text: readResource(store, redactor, readText(uri) ?? '') }],
           }
         case 'resources/subscribe':
-          watch(watched, [toText(uri) ?? ''])
+          watch(watched, [readText(uri) ?? ''])
           return {}
         case 'resources/unsubscribe':
-          watched.delete(toText(uri) ?? '')
+          watched.delete(readText(uri) ?? '')
           return {}
         default:
           return undefined
@@ -144,7 +146,7 @@ function readResource(store: RunStore, redactor: Redactor, uri: string): string 
   const { id, part, from = 0 } = parseUri(uri) ?? {}
   if (uri === LIST) return formatResource({ runs: store.runs.map((run) => describeSummary(run, redactor)) })
   const run = store.runs.find((each) => each.id === id)
-  if (!run) throw createError(-32_002, `There is no resource ${uri}. Read ${LIST} for the list of runs.`)
+  if (!run) throw createCodedError(-32_002, `There is no resource ${uri}. Read ${LIST} for the list of runs.`)
   const own = toUri(run.id)
   // Secrets are removed before arguments become text, in which their names would be lost.
   if (part === 'steps')
@@ -205,13 +207,4 @@ function formatPart<Item>(
 
 function formatResource(value: object): string {
   return JSON.stringify(value, null, 1)
-}
-
-function toText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  return undefined
-}
-
-function createError(code: number, message: string): Error {
-  return Object.assign(new Error(message), { code })
 }

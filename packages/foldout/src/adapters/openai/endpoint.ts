@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json/json.ts'
 import { isObject } from 'foldout-shared/values'
 import type { ClientOptions, OpenAI } from 'openai'
 import { getErrorMessage } from '../../core/errors.ts'
@@ -85,14 +86,6 @@ function withReadableErrors(fetch: Fetch = globalThis.fetch): Fetch {
     const isKnown = isObject(body) && isObject(body['error'])
     const passed = isKnown || (response.ok && error === undefined) ? text : formatError(body)
     return new Response(passed, { status, headers: withoutLength(headers) })
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

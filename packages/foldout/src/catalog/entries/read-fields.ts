@@ -1,21 +1,15 @@
+import { readText } from 'foldout-shared/values'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
-import type { ToolAnnotations, ToolExecution, ToolMetadata } from '../tool.ts'
+import type { CatalogEntry, ToolAnnotations, ToolExecution, ToolMetadata } from '../tool.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
 /** The fields of a definition that a catalog keeps, except its name and schemas. */
-export interface ToolFields {
-  readonly title: string | undefined
-  readonly description: string
+export interface ToolFields extends Pick<
+  CatalogEntry,
+  'title' | 'description' | 'category' | 'tags' | 'core' | 'annotations' | 'icons' | 'execution' | 'meta' | 'extra'
+> {
   readonly shortDescription: string | undefined
-  readonly category: string | undefined
-  readonly tags: readonly string[]
-  readonly core: boolean
-  readonly annotations: ToolAnnotations | undefined
-  readonly icons: readonly unknown[] | undefined
-  readonly execution: ToolExecution | undefined
-  readonly meta: Readonly<Record<string, unknown>> | undefined
-  readonly extra: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Reads the fields of a definition. A field of the wrong type is left out and a long one is cut; both are added to the faults. */
@@ -74,11 +68,6 @@ function readAs<T>(
   const found = read(value)
   if (found === undefined) faults.push(`Its ${field} cannot be read and is left out.`)
   return found
-}
-
-export function readText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  return undefined
 }
 
 function readTexts(value: unknown): readonly string[] | undefined {

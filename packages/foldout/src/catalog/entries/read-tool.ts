@@ -26,7 +26,8 @@ import type { LearnedOutput } from '../learned-output.ts'
 import { getQualifiedName } from '../names.ts'
 import type { BrokenTool, CallContext, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
 import { createEntry, Definition } from './entry.ts'
-import { readFields, readText } from './read-fields.ts'
+import { readText } from 'foldout-shared/values'
+import { readFields } from './read-fields.ts'
 import { addLearnedOutput, readInputSchema, readOutputSchema } from './schemas.ts'
 
 /** What the catalog adds to a call: the name that models see, the message for wrong arguments, and the approval. */

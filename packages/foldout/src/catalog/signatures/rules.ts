@@ -1,7 +1,8 @@
 import { isObject } from 'foldout-shared/values'
 import { shorten } from '../../core/text.ts'
 import { fieldName, literal } from './schema/literal.ts'
-import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
+import { alternativesAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
+import { listAt } from '../../core/schema/shape.ts'
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
 

@@ -1,4 +1,5 @@
-import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
+import { createFault } from '../contract/fault.ts'
+import { getErrorMessage } from '../../core/errors.ts'
 import { findSizeFault } from '../../core/json/measure.ts'
 import { isObject } from 'foldout-shared/values'
 import { MAX_JSON_DEPTH } from '../../core/json/limits.ts'
@@ -148,8 +149,4 @@ function checkCase(value: unknown, place: string): CompareCase {
   const compiled = compilePattern(one.matches ?? '')
   if (!('pattern' in compiled)) throw createPatternError(one, compiled.message)
   return one
-}
-
-function createFault(message: string): FoldoutError {
-  return new FoldoutError('compare-invalid', message)
 }

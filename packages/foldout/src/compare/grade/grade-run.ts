@@ -1,5 +1,6 @@
+import { createFault } from '../contract/fault.ts'
 import { untilAborted } from '../../core/abort.ts'
-import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
+import { getErrorMessage } from '../../core/errors.ts'
 import { shorten } from '../../core/text.ts'
 import type { CompareCase } from '../contract/cases.ts'
 import type { GradedRun, Grader } from '../contract/options.ts'
@@ -65,8 +66,4 @@ function toNumber(grade: unknown, name: string): number {
   if (typeof grade === 'boolean') return Number(grade)
   if (typeof grade === 'number' && grade >= 0 && grade <= 1) return grade
   throw createFault(`The grader '${shorten(name)}' returned neither true nor false nor a number from 0 to 1.`)
-}
-
-function createFault(message: string): FoldoutError {
-  return new FoldoutError('compare-invalid', message)
 }

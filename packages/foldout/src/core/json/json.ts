@@ -166,3 +166,12 @@ export function deepFreeze<T>(value: T): T {
   }
   return value
 }
+
+/** Parses a text as JSON. Returns `undefined` if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -291,7 +291,7 @@ function fieldsAt(schema: JsonSchema): Readonly<Record<string, unknown>> {
   return {}
 }
 
-function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
+export function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
   if (Array.isArray(schema[keyword])) return schema[keyword] as unknown[]
   return []
 }

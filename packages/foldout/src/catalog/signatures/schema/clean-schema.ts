@@ -2,7 +2,8 @@ import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { literal, oneLine } from './literal.ts'
-import { kindsAt, listAt, getSchemaView, resolveReference } from './schema-view.ts'
+import { kindsAt, getSchemaView, resolveReference } from './schema-view.ts'
+import { listAt } from '../../../core/schema/shape.ts'
 
 /** How much of a schema is kept. */
 export interface Kept {

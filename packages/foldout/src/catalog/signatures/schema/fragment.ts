@@ -3,7 +3,8 @@ import { compilePattern } from '../../../core/pattern/pattern.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { smallSchema } from './compact-schema.ts'
-import { itemsAt, listAt, getSchemaView } from './schema-view.ts'
+import { itemsAt, getSchemaView } from './schema-view.ts'
+import { listAt } from '../../../core/schema/shape.ts'
 
 /** By the estimate, which is low for lists of short words: a tokenizer counts about 100. */
 const MAX_TOKENS = 80

@@ -1,3 +1,4 @@
+import { listAt } from '../../../core/schema/shape.ts'
 import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isObject } from 'foldout-shared/values'
 import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
@@ -218,9 +219,4 @@ export function alternativesAt(view: SchemaView): readonly Alternatives[] {
 
 function alternativesIn(part: JsonSchema): readonly Alternatives[] {
   return (['anyOf', 'oneOf'] as const).map((how) => ({ how, branches: listAt(part, how) }))
-}
-
-export function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
-  if (Array.isArray(schema[keyword])) return schema[keyword] as unknown[]
-  return []
 }

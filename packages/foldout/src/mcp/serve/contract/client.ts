@@ -1,3 +1,4 @@
+import { readText } from 'foldout-shared/values'
 import { isObject } from 'foldout-shared/values'
 import { CLIENT_CAPABILITIES, CLIENT_INFO } from '../../keys.ts'
 import type { JsonObject } from '../../protocol/messages.ts'
@@ -51,9 +52,4 @@ function toIdentity(info: unknown, capabilities: unknown): ClientIdentity {
     version: readText(version),
     ...(isObject(capabilities) && { capabilities }),
   }
-}
-
-function readText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  return undefined
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../core/json/json.ts'
 import { isObject } from 'foldout-shared/values'
 import { END_SESSION_MS, ERROR_BODY_BYTES, SERVER_MESSAGE_BYTES } from '../../limits.ts'
 import { isRequest, type JsonObject, type RequestId } from '../../protocol/messages.ts'
@@ -244,12 +245,4 @@ function getType({ headers }: Response): string {
 /** Some servers answer with the number of a request as a text. */
 function isAnswerTo(message: unknown, id: RequestId): boolean {
   return isObject(message) && !('method' in message) && String(message['id']) === String(id)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

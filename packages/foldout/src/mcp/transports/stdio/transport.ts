@@ -1,3 +1,4 @@
+import { parseJson } from '../../../core/json/json.ts'
 import type { Readable } from 'node:stream'
 import { isObject } from 'foldout-shared/values'
 import { formatBytes } from '../../../core/json/measure.ts'
@@ -190,14 +191,6 @@ export class StdioTransport implements McpTransport {
     if (!this.#receiver) return
     if (this.#queue.isFull) stdin.pause()
     else if (stdin.isPaused()) stdin.resume()
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
