@@ -93,7 +93,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'openai-agents': ['core'],
   },
   'foldout/src/testing': { hosts: [], '.': [] },
-  'foldout/src/telemetry': { simulate: [], '.': ['simulate'], tune: ['simulate'], opentelemetry: ['.'] },
+  'foldout/src/telemetry': { simulate: [], '.': ['simulate'], tune: ['.', 'simulate'], opentelemetry: ['.'] },
   // Statistics know numbers only.
   'foldout/src/compare': {
     statistics: [],
