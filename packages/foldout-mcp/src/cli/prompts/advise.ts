@@ -9,7 +9,7 @@ import type { Surroundings } from '../support/surroundings.ts'
 import { formatTable, toLine } from '../support/text.ts'
 import { loadPrompt, type ValueOptions } from '../support/prompt-module.ts'
 import { readAdvicePrice, type PriceOptions } from '../support/prices.ts'
-import { readPromptRuns } from './runs.ts'
+import { readRecorded, selectPromptRuns } from './runs.ts'
 
 export interface AdviseOptions extends ValueOptions, PriceOptions {
   /** The module with the prompt whose runs were recorded. */
@@ -27,19 +27,20 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
     stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
     return EXIT.done
   }
+  const recorded = await readRecorded(file)
   if (options.prompt === undefined)
     throw new UsageError(
       'Name the recorded prompt with --prompt <module>, so that advice it already follows is left out.',
     )
   const loaded = await loadPrompt(options.prompt, options)
-  const recorded = (await readPromptRuns(file, loaded)).map(({ run }) => run)
-  const advice = loaded.telemetry.advise([{ version: 1, runs: recorded }], {
+  const runs = selectPromptRuns(file, recorded, loaded).map(({ run }) => run)
+  const advice = loaded.telemetry.advise([{ version: 1, runs }], {
     prompt: loaded.bound,
     price: await readAdvicePrice(options),
     ...dropUndefined({ minRuns: options.minRuns }),
   })
-  const runs = recorded.length
-  stdout.write(options.json ? `${JSON.stringify({ runs, advice }, null, 2)}\n` : formatAdvice(advice, runs))
+  const count = runs.length
+  stdout.write(options.json ? `${JSON.stringify({ runs: count, advice }, null, 2)}\n` : formatAdvice(advice, count))
   return EXIT.done
 }
 

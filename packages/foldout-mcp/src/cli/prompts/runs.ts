@@ -22,12 +22,26 @@ interface PromptRun {
   readonly input?: string
 }
 
-/** Reads the runs of a prompt: from a recording of numbers, or of events, which have what users said. */
-export async function readPromptRuns(file: string, loaded: LoadedPrompt): Promise<readonly PromptRun[]> {
+/** What a file of runs has: numbers, or events, which have what users said. */
+type Recorded = { readonly recordings: readonly Recording[] } | { readonly events: readonly unknown[] }
+
+export async function readRecorded(file: string): Promise<Recorded> {
   await requireFile(file)
   const events = await readEvents(file)
+  return events ? { events } : { recordings: await readRuns(file) }
+}
+
+/** Reads the runs of a prompt. */
+export async function readPromptRuns(file: string, loaded: LoadedPrompt): Promise<readonly PromptRun[]> {
+  return selectPromptRuns(file, await readRecorded(file), loaded)
+}
+
+export function selectPromptRuns(file: string, recorded: Recorded, loaded: LoadedPrompt): readonly PromptRun[] {
   const { ns, key } = loaded.bound.prompt
-  const runs = events ? recordAgain(events, loaded) : (await readRuns(file)).flatMap((each) => each.runs.map(toRun))
+  const runs =
+    'events' in recorded
+      ? recordAgain(recorded.events, loaded)
+      : recorded.recordings.flatMap((each) => each.runs.map(toRun))
   const own = runs.filter(({ run }) => run.prompt.ns === ns && run.prompt.key === key && run.requests.length > 0)
   if (own.length === 0) throw new UsageError(`${file} has no run of the prompt ${ns}/${key}.`)
   return own

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import { createBytesHash } from '../../core/hash.ts'
 import { decodeText, nameSome } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
@@ -41,9 +42,11 @@ function formatSize({ size }: SkillFile): string {
   return ` (${Math.max(1, Math.ceil(size / 1024))} KB)`
 }
 
+const getBreaks = deferPattern(String.raw`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+`, 'gu')
+
 /** Line breaks in a name would start new lines in the prompt. */
 export function toLine(name: string): string {
-  return toVisibleText(name).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+  return toVisibleText(name).replaceAll(getBreaks(), ' ')
 }
 
 /** Finds a file of a skill by the path that a text names. */
