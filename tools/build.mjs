@@ -35,8 +35,8 @@ const CHUNKS = Object.entries({
 })
 /** Too small for files of their own: the server uses them, and comparisons or skills. */
 const SMALL = {
-  core: /\/src\/core\/json\/measure\.ts$/,
-  prompt: /\/src\/sections\/skills\/(?:limits|metadata|front-matter|read-skill)\.ts$/,
+  core: /\/src\/(?:core\/json\/measure|results\/fold-call-result)\.ts$/,
+  prompt: /\/src\/sections\/skills\/(?:limits|metadata|front-matter|read-skill|skill-text)\.ts$/,
 }
 /** The entry point of the code that a catalog loads with its first search. */
 const SEARCH = 'src/catalog/search/engine/search-index.ts'

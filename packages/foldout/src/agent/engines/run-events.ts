@@ -24,8 +24,8 @@ export type RunEvent = (JournalEvent | LivePiece) & {
  *
  * @example
  * ```ts
- * const options: RunEventsOptions = { after: Number(request.headers.get('last-event-id') ?? 0) }
- * for await (const event of run.events(options)) console.log(event.type)
+ * const options: RunEventsOptions = { after: 17 }
+ * for await (const event of run.events(options)) console.log(event.type, event.cursor)
  * ```
  */
 export interface RunEventsOptions {
