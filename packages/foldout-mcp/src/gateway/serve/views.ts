@@ -2,6 +2,7 @@ import type { ServedMcp } from 'foldout/mcp'
 import { ignore } from 'foldout/promises'
 import type { GatewayServer } from '../servers/server.ts'
 import type { ConnectedClient } from '../upstreams/asking/outside.ts'
+import { createExposure } from './expose.ts'
 import type { View, ViewSettings } from './view.ts'
 
 /** The views of a gateway, by preset. The empty name means all servers. Each is created when it is first needed. */
@@ -13,10 +14,6 @@ export class Views {
 
   constructor(create: (preset: string) => Promise<View>) {
     this.#create = create
-  }
-
-  get presets(): readonly string[] {
-    return [...this.#views.keys()]
   }
 
   get(preset: string): Promise<View> {
@@ -56,6 +53,12 @@ export class Views {
 
   listClients(server: GatewayServer): readonly ConnectedClient[] {
     return [...this.#ready.values()].flatMap((view) => view.listClients(server))
+  }
+
+  /** Rejects if the views cannot have new settings. */
+  async check(getSettings: (preset: string) => ViewSettings | undefined): Promise<void> {
+    const settings = [...this.#views.keys()].map(getSettings)
+    await Promise.all(settings.map(async (one) => one && createExposure(one.expose)))
   }
 
   /** Applies new settings to the views. Closes those for which there are none anymore. */

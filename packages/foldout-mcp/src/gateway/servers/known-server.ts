@@ -8,7 +8,7 @@ import type { GatewayServerOptions } from './server-options.ts'
 import type { Comparison, ServerTool } from './server-tool.ts'
 import { ToolTable } from './tool-table.ts'
 
-export interface KnownServerOptions extends Pick<GatewayServerOptions<unknown>, 'store' | 'secrets' | 'getPinMode'> {
+export interface KnownServerOptions extends Pick<GatewayServerOptions<unknown>, 'store' | 'secrets' | 'pinMode'> {
   getConfig(): ServerConfig
   onEvent: GatewayServerOptions<unknown>['onEvent']
   /** Called when other tools are known than before. */
@@ -38,7 +38,7 @@ export class KnownServer {
       store: options.store.pins,
       id: identifyServer(config),
       server: config.name,
-      mode: config.pin ?? options.getPinMode(),
+      mode: config.pin ?? options.pinMode,
       onApproved: () => this.update(),
       onProblem: options.onProblem,
     })

@@ -20,7 +20,7 @@ export interface GatewayServerOptions<Server> {
   readonly version: string
   readonly secrets: Secrets
   /** What to do about definitions that were not accepted, unless the server's own settings say it. */
-  getPinMode(): PinMode
+  readonly pinMode: PinMode
   /** How long the server may take to start and to list its tools. */
   readonly timeoutMs: number
   /** Runs a start when it is this server's turn. */
