@@ -154,7 +154,7 @@ describe('large results', () => {
     let counted = 0
     const counter = { name: 'slow', exact: true, count: (text: string) => ((counted += text.length), text.length / 4) }
     const { folds } = await run([getReport(1, 4_000_000), says('Done.')], { contextWindow: 200_000, counter })
-    expect(folds).toMatchObject([{ reason: 'large', callIds: ['call-1'] }])
+    expect(folds).toMatchObject([{ reason: 'large', callIds: ['call-1-1'] }])
     expect(folds[0]?.freed).toBeGreaterThan(900_000)
     expect(counted).toBeLessThan(200_000)
   })

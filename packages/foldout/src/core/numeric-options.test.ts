@@ -127,7 +127,7 @@ const USES: Readonly<Record<string, (odd: number) => unknown>> = {
   ...list('McpRequestOptions', ['timeoutMs', 'maxMs'], (options) =>
     requestFromMcp({} as McpSession, 'ping', {}, options),
   ),
-  ...list('ServeMcpOptions', ['pageSize', 'maxBodyBytes', 'maxResultBytes'], (options) =>
+  ...list('ServeMcpOptions', ['pageSize', 'maxBodyBytes', 'maxResultBytes', 'foldResults'], (options) =>
     serveMcp(catalog, { ...about, ...options }),
   ),
   ...list('HttpSessionOptions', ['max', 'perPeer', 'idleMs', 'keepMs'], (sessions) =>

@@ -1,3 +1,4 @@
+import { isObject } from 'foldout-shared/values'
 import type { Catalog } from '../../../catalog/contract.ts'
 import type { Exposure } from '../../../catalog/exposure.ts'
 import { checkNumber } from '../../../core/check-number.ts'
@@ -166,7 +167,8 @@ function checkNumbers(options: ServeMcpOptions): void {
   atLeast(1, {
     maxBodyBytes,
     maxResultBytes,
-    foldResults: typeof foldResults === 'object' ? foldResults.tokens : foldResults,
+    // An object without a number of tokens is no number either.
+    foldResults: isObject(foldResults) ? (foldResults.tokens ?? foldResults) : foldResults,
     'sessions.max': sessions?.max,
     'sessions.perPeer': sessions?.perPeer,
     'sessions.idleMs': sessions?.idleMs,
