@@ -150,6 +150,15 @@ describe('old results are folded back', () => {
 })
 
 describe('large results', () => {
+  it('are counted from pieces, whatever the counter costs', async () => {
+    let counted = 0
+    const counter = { name: 'slow', exact: true, count: (text: string) => ((counted += text.length), text.length / 4) }
+    const { folds } = await run([getReport(1, 4_000_000), says('Done.')], { contextWindow: 200_000, counter })
+    expect(folds).toMatchObject([{ reason: 'large', callIds: ['call-1-1'] }])
+    expect(folds[0]?.freed).toBeGreaterThan(900_000)
+    expect(counted).toBeLessThan(200_000)
+  })
+
   it('are folded as they arrive, whole in the conversation, and one call away', async () => {
     const characters = 400_000
     const { adapter, result, folds } = await run(

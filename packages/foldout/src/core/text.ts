@@ -110,3 +110,12 @@ export function decodeText(bytes: Uint8Array): string | undefined {
     return undefined
   }
 }
+
+/** Engines copy shorter pieces anyway. */
+const SHARED_LENGTH = 13
+
+/** Copies a text, because engines keep a long text in memory as long as a piece cut out of it is used. */
+export function toOwnText(text: string): string {
+  if (text.length < SHARED_LENGTH) return text
+  return ` ${text}`.slice(1)
+}

@@ -1,11 +1,9 @@
+import { countLongText } from '../core/tokens/long-text.ts'
 import { estimatedTokens } from '../core/tokens/tokens.ts'
 import { countMissedTokens } from './dense-text.ts'
 
-/** A longer text is estimated from pieces of it, because counting all of it takes long. */
+/** A longer text is estimated from pieces of it. */
 const COUNTED_CHARACTERS = 20_000
-
-/** The pieces are spread over the whole text: its beginning may be unlike the rest. */
-const PIECES = 50
 
 /**
  * Estimates the tokens of a tool's result, which may be anything: prose, a padded table or base64. The same text has the
@@ -17,23 +15,11 @@ const PIECES = 50
  * ```
  */
 export function countResultTokens(text: string): number {
-  if (text.length <= COUNTED_CHARACTERS) return Math.round(estimate(text))
-  let counted = 0
-  for (const piece of takePieces(text)) counted += estimate(piece)
-  return Math.round((counted * text.length) / COUNTED_CHARACTERS)
+  return Math.round(countLongText(text, COUNTED_CHARACTERS, estimate))
 }
 
 function estimate(text: string): number {
   return estimatedTokens.count(text) + countMissedTokens(text)
-}
-
-/** Pieces at equal distances, the first at the beginning and the last at the end. */
-function* takePieces(text: string): Iterable<string> {
-  const length = COUNTED_CHARACTERS / PIECES
-  for (let i = 0; i < PIECES; i++) {
-    const start = Math.round(((text.length - length) * i) / (PIECES - 1))
-    yield text.slice(start, start + length)
-  }
 }
 
 /** No tokenizer makes a token of more characters, in texts that people read. */

@@ -97,16 +97,35 @@ export async function foldBack(core: RunCore, next: readonly Message[] = []): Pr
   core.due = undefined
   for (const path of due?.sections ?? []) core.session.dispatch(visibility.events.set({ path, visibility: 'summary' }))
   leaveClosed(core, next)
-  if (due) await applyFold(core, due, next)
+  const isRecorded = due !== undefined && (await applyFold(core, due, next))
   removeTools(core, due !== undefined)
+  if (due && due.sections.length > 0 && !isRecorded) tellClosed(core, due, next)
   offerReadResult(core)
 }
 
-async function applyFold(core: RunCore, due: DueFold, next: readonly Message[]): Promise<void> {
+/** Returns whether results were folded. */
+async function applyFold(core: RunCore, due: DueFold, next: readonly Message[]): Promise<boolean> {
   const { refold } = core
   if (due.isSummaryFirst || due.summary !== undefined) await summarizeTurns(core, due)
-  if (due.plan && !(due.isSummaryFirst && !refold.isTooFull(next))) recordFold(core, due)
+  const folds = due.plan !== undefined && !(due.isSummaryFirst && !refold.isTooFull(next))
+  if (folds) recordFold(core, due)
   if (!due.isSummaryFirst && refold.isTooFull(next)) await summarizeTurns(core, due)
+  return folds
+}
+
+/** Tells of sections that closed without a result that shows them: their text and tools precede the conversation. */
+function tellClosed(core: RunCore, { sections, context, reason }: DueFold, next: readonly Message[]): void {
+  const { refold } = core
+  const freed = Math.max(0, context - refold.count(next))
+  tellFold(core, {
+    callIds: [],
+    reason,
+    context,
+    freed,
+    cost: 0,
+    gain: Math.round(refold.terms.cache.read * freed),
+    sections,
+  })
 }
 
 /**

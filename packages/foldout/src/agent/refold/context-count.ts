@@ -1,4 +1,5 @@
 import type { Message, Usage } from '../../adapters/contract.ts'
+import { countLongText } from '../../core/tokens/long-text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
 
@@ -74,6 +75,9 @@ export function createContextCount(counter: TokenCounter, getStart: () => Contex
  */
 const TOKENS_OF_MEDIA = 1600
 
+/** A longer message is estimated from pieces, with any counter: what a run folds needs no exact number. */
+const MAX_COUNTED_CHARACTERS = 50_000
+
 /** Counts the tokens of a message. */
 export function countMessage(message: Message, counter: TokenCounter): number {
   let media = 0
@@ -85,7 +89,8 @@ export function countMessage(message: Message, counter: TokenCounter): number {
     else media = 0
     return undefined
   })
-  return counter.count(text) + media * TOKENS_OF_MEDIA
+  const tokens = Math.round(countLongText(text, MAX_COUNTED_CHARACTERS, (part) => counter.count(part)))
+  return tokens + media * TOKENS_OF_MEDIA
 }
 
 /** A reply that the provider wrote is sent back as it is, instead of its text and calls. */

@@ -14,6 +14,8 @@ export interface DueFold {
   readonly spent: ReadonlySet<string>
   /** The sections that close. */
   readonly sections: readonly string[]
+  /** Why they close. */
+  readonly reason: FoldPlan['reason']
   /** The summary of the older turns, if the caller has written one. */
   readonly summary: string | undefined
   /** Whether the older turns must be summarized before anything else is folded. */
@@ -222,7 +224,15 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
     isFull(context, window)
   const isStillFull = canSummarize && isFull(context - (plan?.freed ?? 0), window)
   if (!plan && !isStillFull && sections.length === 0) return undefined
-  return { plan, spent: getSpent(results), sections, summary: undefined, isSummaryFirst, context }
+  const reason = plan?.reason ?? getReason(question, window)
+  return { plan, spent: getSpent(results), sections, reason, summary: undefined, isSummaryFirst, context }
+}
+
+/** Why something closes although no results fold. */
+function getReason({ isCold, context }: Question, window: number | undefined): FoldPlan['reason'] {
+  if (isCold) return 'cold'
+  if (isFull(context, window)) return 'window'
+  return 'size'
 }
 
 /** Folds what the caller asks for, as far as that is possible: pairs stay whole, and failures and pictures stay. */
@@ -236,8 +246,9 @@ function toDue(parts: RefoldParts, asked: RequestedFold, { context, isCold, ledg
       (isSpent === true || (wanted.has(callId) && !(isReadBack && age < keepTurns))) && tokens > stubTokens,
   )
   const prices = { context, isCold, cacheRead: cache.read, cacheWrite: cache.write }
-  const plan = results.length === 0 ? undefined : { ...planFold(prices, results), reason: 'asked' as const }
-  return { plan, spent: getSpent(results), sections, summary: asked.summary, isSummaryFirst: false, context }
+  const reason = 'asked' as const
+  const plan = results.length === 0 ? undefined : { ...planFold(prices, results), reason }
+  return { plan, spent: getSpent(results), sections, reason, summary: asked.summary, isSummaryFirst: false, context }
 }
 
 function getSpent(results: ReturnType<typeof listFoldable>): ReadonlySet<string> {

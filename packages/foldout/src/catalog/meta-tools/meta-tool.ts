@@ -1,9 +1,8 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { isObject } from 'foldout-shared/values'
-import { shorten } from '../../core/text.ts'
+import { shorten, toOwnText } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../contract.ts'
-import { toOwnText } from '../search/text/word-cache.ts'
 import type { ExposureClient, ListedTool } from '../exposure.ts'
 import type { CallContext, CallResult, EntryCall, CatalogEntry } from '../tool.ts'
 

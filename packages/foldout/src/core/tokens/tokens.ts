@@ -1,5 +1,6 @@
 import { estimateTokenCount } from 'tokenx'
-import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
+import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS, MAX_ESTIMATED_CHARACTERS } from './limits.ts'
+import { countLongText } from './long-text.ts'
 
 /**
  * Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` provides OpenAI's.
@@ -40,6 +41,7 @@ export interface TokenCount {
 
 /**
  * The default counter: within about 8 % of OpenAI's tokenizers on prose and code, in a thousandth of the time to load.
+ * Texts of more than 200,000 characters are estimated from pieces of them.
  *
  * @example
  * ```ts
@@ -49,7 +51,7 @@ export interface TokenCount {
 export const estimatedTokens: TokenCounter = createCachedCounter({
   name: 'tokenx',
   exact: false,
-  count: (text) => estimateTokenCount(text),
+  count: (text) => Math.round(countLongText(text, MAX_ESTIMATED_CHARACTERS, (part) => estimateTokenCount(part))),
 })
 
 /**

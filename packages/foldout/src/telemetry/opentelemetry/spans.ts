@@ -156,6 +156,9 @@ function reportOnAgent(agent: Span, event: AgentEvent): void {
         'foldout.fold.freed': event.freed,
         'foldout.fold.cost': event.cost,
         'foldout.fold.gain': event.gain,
+        ...(event.sections && { 'foldout.fold.sections': [...event.sections] }),
+        ...(event.summarized !== undefined && { 'foldout.fold.summarized': event.summarized }),
+        ...(event.lostReasoning !== undefined && { 'foldout.fold.lost_reasoning': event.lostReasoning }),
       })
       return
     case 'result/read':

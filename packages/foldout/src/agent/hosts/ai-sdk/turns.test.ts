@@ -1,4 +1,4 @@
-import { convertToModelMessages, generateText, stepCountIs, type ModelMessage, type UIMessage } from 'ai'
+import { convertToModelMessages, generateText, pruneMessages, stepCountIs, type ModelMessage, type UIMessage } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { call, toolNames, usage, type CallOptions, type Generated } from '../../../adapters/ai-sdk/model.fixtures.ts'
@@ -103,5 +103,59 @@ describe('createDisclosure over several turns', () => {
     const messages: ModelMessage[] = [{ role: 'user', content: 'Money back.' }]
     await generateText({ model, ...disclosure, messages, stopWhen: stepCountIs(5) })
     expect(model.doGenerateCalls.map(getReasoning).at(-1)).toEqual(expected)
+  })
+})
+
+describe('R71 pruned messages lose nothing that was opened', () => {
+  const question: ModelMessage = { role: 'user', content: 'Money back.' }
+  const isWhole = (options: CallOptions): boolean =>
+    JSON.stringify(options.prompt).includes('All about refunds.') && toolNames(options).includes('refund')
+
+  it('between two turns, with a session from a store', async () => {
+    const session = createSession()
+    const model = createModel('test', opens)
+    const first = await createDisclosure({ prompt: bound, session })
+    const { response } = await generateText({ model, ...first, messages: [question], stopWhen: stepCountIs(5) })
+    const later = createSession({ snapshot: structuredClone(session.snapshot()) })
+    const messages = pruneMessages({ messages: [question, ...response.messages, question], toolCalls: 'all' })
+    expect(JSON.stringify(messages)).not.toContain('refunds')
+    const refunds = createModel('test', [call('refund', {})] as Content)
+    const second = await createDisclosure({ prompt: bound, session: later, messages })
+    const { steps } = await generateText({ model: refunds, ...second, messages, stopWhen: stepCountIs(5) })
+    expect(refunds.doGenerateCalls.map(isWhole)).toEqual([true, true])
+    expect(steps[0]?.toolResults[0]?.output).toBe('Refunded.')
+  })
+
+  it('within the steps of one call, in any step', async () => {
+    const refund = [call('refund', {})] as Content
+    const model = createModel('test', opens, refund, refund, refund)
+    const disclosure = await createDisclosure({ prompt: bound, session: createSession() })
+    await generateText({
+      model,
+      ...disclosure,
+      messages: [question],
+      stopWhen: stepCountIs(10),
+      prepareStep(step) {
+        const messages = pruneMessages({ messages: step.messages, toolCalls: 'before-last-2-messages' })
+        return { messages, ...disclosure.prepareStep({ ...step, messages }) }
+      },
+    })
+    const requests = model.doGenerateCalls.slice(1)
+    expect(requests).toHaveLength(4)
+    expect(requests.map(isWhole)).toEqual([true, true, true, true])
+    expect(JSON.stringify(requests[3]?.prompt).match(/All about refunds\./g)).toHaveLength(1)
+  })
+
+  it('when something else stands for the results', async () => {
+    const session = createSession()
+    const model = createModel('test', opens)
+    const first = await createDisclosure({ prompt: bound, session })
+    const { response } = await generateText({ model, ...first, messages: [question], stopWhen: stepCountIs(5) })
+    const cleared = JSON.parse(
+      JSON.stringify([question, ...response.messages, question]).replaceAll(/All about refunds\.[^"]*/g, '[cleared]'),
+    ) as ModelMessage[]
+    await generateText({ model, ...first, messages: cleared, stopWhen: stepCountIs(5) })
+    expect(JSON.stringify(cleared)).toContain('[cleared]')
+    expect(model.doGenerateCalls.slice(1).map(isWhole)).toEqual([true, true])
   })
 })

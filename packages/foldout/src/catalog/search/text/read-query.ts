@@ -1,7 +1,6 @@
 import { FoldoutError } from '../../../core/errors.ts'
-import { cutText } from '../../../core/text.ts'
+import { cutText, toOwnText } from '../../../core/text.ts'
 import { MAX_QUERY_CHARACTERS } from '../limits.ts'
-import { toOwnText } from './word-cache.ts'
 
 /** Long runs of blanks mean nothing, and regular expressions would try to match from each of their characters. */
 const LONG_BLANKS = /\s{17,}/g

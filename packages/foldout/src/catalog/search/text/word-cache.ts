@@ -1,3 +1,5 @@
+import { toOwnText } from '../../../core/text.ts'
+
 /** What a cache of words may hold. */
 export interface WordCacheLimits {
   readonly entries: number
@@ -53,15 +55,6 @@ export function createWordCache<Value extends string | readonly string[]>(limits
       return keep(toOwnText(key), value)
     },
   }
-}
-
-/** Engines copy shorter pieces anyway. */
-const SHARED_LENGTH = 13
-
-/** Copies a text, because engines keep a long text in memory as long as a piece cut out of it is used. */
-export function toOwnText(text: string): string {
-  if (text.length < SHARED_LENGTH) return text
-  return ` ${text}`.slice(1)
 }
 
 /** Each word also costs a reference and a header. */

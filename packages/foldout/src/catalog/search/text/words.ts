@@ -1,7 +1,8 @@
 import { stemmer } from 'stemmer'
+import { toOwnText } from '../../../core/text.ts'
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_WORD_LENGTH, MAX_CACHED_WORDS } from '../limits.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { createWordCache, toOwnText } from './word-cache.ts'
+import { createWordCache } from './word-cache.ts'
 
 const PLAIN = /^[a-z]+$/
 const NOT_ASCII = /[^\0-\x7f]/

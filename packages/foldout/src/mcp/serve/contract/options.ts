@@ -167,7 +167,8 @@ function checkNumbers(options: ServeMcpOptions): void {
   atLeast(1, {
     maxBodyBytes,
     maxResultBytes,
-    foldResults: isObject(foldResults) ? (foldResults['tokens'] ?? null) : foldResults,
+    // An object without a number of tokens is no number either.
+    foldResults: isObject(foldResults) ? (foldResults.tokens ?? foldResults) : foldResults,
     'sessions.max': sessions?.max,
     'sessions.perPeer': sessions?.perPeer,
     'sessions.idleMs': sessions?.idleMs,
