@@ -51,7 +51,9 @@ const refold = { at: 3_000, frees: 1_000, keepTurns: 2 }
 const reports = (from: number, count: number): ScriptStep[] =>
   Array.from({ length: count }, (_, i) => {
     const n = from + i
-    return { calls: [{ name: 'get_report', arguments: { n } }] }
+    // The same in every process.
+    const call = { id: `report-${n}`, name: 'get_report', arguments: { n } }
+    return { calls: [call] }
   })
 
 /** Checks that nothing is lost: the reports that the conversation has, by handle, and what requests send. */
