@@ -7,7 +7,6 @@ import { checkMs, isSamePolicy, UsageError, type GatewayConfig } from './config/
 import type { GatewayDefinition } from './config/definition.ts'
 import { toConfig } from './config/read-config.ts'
 import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
-import { checkTimeout } from './servers/check-timeout.ts'
 import type { GatewayEvent } from './model/events.ts'
 import { hideBinding } from './policy/approvals/approval-store.ts'
 import { Policy } from './policy/policy.ts'
@@ -95,7 +94,6 @@ class RunningGateway implements Gateway {
 
   constructor(options: GatewayOptions, parts: GatewayParts) {
     const { env = process.env, root = process.cwd(), timeoutMs = DEFAULT_TIMEOUT_MS, isFresh = false } = options
-    checkTimeout(timeoutMs)
     const { store, secrets, version } = parts
     const variables = { env, root }
     const onProblem = (message: string): void => this.complain(message)
