@@ -13,7 +13,7 @@ import {
   type BoundPrompt,
   type DisclosureStrategy,
 } from '../entries/index.ts'
-import { toolDefinition } from '../tools/tool.ts'
+import { toolDefinition } from '../tools/definition.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 
 const closeAccount = defineTool({

@@ -25,13 +25,13 @@ export type { RenderedNode } from '../prompt/render/node.ts'
 export type { IgnoredVisibility, TraceEntry } from '../prompt/render/rendered-prompt.ts'
 export type { ExecuteOptions } from '../tools/execute.ts'
 export type { ThrownByTool } from '../tools/thrown.ts'
+export type { ToolDefinition } from '../tools/definition.ts'
 export type {
   ApprovalNeed,
   CallTarget,
   FoundTarget,
   PromptView,
   ToolAnnotations,
-  ToolDefinition,
   ToolGroup,
   ToolExample,
 } from '../tools/tool.ts'

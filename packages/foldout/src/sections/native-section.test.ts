@@ -14,7 +14,7 @@ import { definePrompt } from '../prompt/prompt.ts'
 import { createMemoryStore } from '../session/stores/memory-store.ts'
 import { openSession } from '../session/stores/open-session.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
-import { toolTokens } from '../tools/tool.ts'
+import { toolTokens } from '../tools/definition.ts'
 import { catalogSection } from './catalog-section.ts'
 
 const NUMBER = { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] } as const

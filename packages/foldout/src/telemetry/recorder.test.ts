@@ -12,7 +12,7 @@ import {
 import { visibility } from '../entries/session.ts'
 import { countedAdapter as scriptedAdapter } from '../testing/counted.fixtures.ts'
 import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adapter.ts'
-import { toolTokens } from '../tools/tool.ts'
+import { toolTokens } from '../tools/definition.ts'
 import { createCounters } from './counters.ts'
 import { createRecorder } from './recorder.ts'
 import { type RecorderOptions } from './run-draft.ts'

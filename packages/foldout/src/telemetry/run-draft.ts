@@ -10,7 +10,7 @@ import { describeUserMessage } from '../adapters/user-parts.ts'
 import type { AgentEvent } from '../agent/events.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Visibility } from '../session/visibility.ts'
-import { toolTokens } from '../tools/tool.ts'
+import { toolTokens } from '../tools/definition.ts'
 import { isOpening, watchOpenings } from './openings.ts'
 import type {
   RecordedAhead,

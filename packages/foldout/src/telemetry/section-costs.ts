@@ -5,7 +5,8 @@ import { getCounter, getRegistry, type BoundPrompt, type RenderOptions } from '.
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility } from '../session/visibility.ts'
-import { toolTokens, type AnyTool } from '../tools/tool.ts'
+import { toolTokens } from '../tools/definition.ts'
+import type { AnyTool } from '../tools/tool.ts'
 
 /**
  * The tokens of a tool's definition.

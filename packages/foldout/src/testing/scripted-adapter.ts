@@ -3,7 +3,7 @@ import type { ChatReply, ChatRequest, Message, ProviderAdapter, ToolCall, Usage 
 import { countMessage } from '../agent/refold/context-count.ts'
 import { FoldoutError } from '../core/errors.ts'
 import { estimatedTokens } from '../core/tokens/tokens.ts'
-import { toolTokens } from '../tools/tool.ts'
+import { toolTokens } from '../tools/definition.ts'
 
 /**
  * A scripted model's reply to one request.

@@ -13,7 +13,7 @@ import {
   type ToolSchema,
 } from '../core/schema/schema.ts'
 import { toObjectSchema } from '../core/schema/object-schema.ts'
-import type { TokenCounter } from '../core/tokens/tokens.ts'
+import type { ToolDefinition } from './definition.ts'
 import type { Session } from '../session/session.ts'
 import type { Filesystem } from '../files/filesystem.ts'
 import type { ToolResult } from './result.ts'
@@ -359,24 +359,6 @@ function getInputSchema(name: string, params: ToolSchema): JsonSchema {
 }
 
 /**
- * The definition of a tool that a provider receives, with its fields in a fixed order for counting and hashing.
- *
- * @example
- * ```ts
- * const definition: ToolDefinition = { name: 'look', description: 'Looks around.', inputSchema: { type: 'object' } }
- * ```
- */
-export interface ToolDefinition {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: JsonSchema
-}
-
-export function toolDefinition(tool: ToolDefinition): ToolDefinition {
-  return { name: tool.name, description: tool.description, inputSchema: tool.inputSchema }
-}
-
-/**
  * What some tools belong to, such as a server or a section.
  *
  * @example
@@ -387,17 +369,4 @@ export function toolDefinition(tool: ToolDefinition): ToolDefinition {
 export interface ToolGroup {
   readonly name: string
   readonly description: string
-}
-
-/** Counts the tokens that a tool's definition adds to every request that offers it. */
-export function toolTokens(tool: ToolDefinition, counter: TokenCounter): number {
-  return counter.count(definitionText(tool))
-}
-
-const definitionTexts = new WeakMap<object, string>()
-
-function definitionText(tool: ToolDefinition): string {
-  let text = definitionTexts.get(tool)
-  if (text === undefined) definitionTexts.set(tool, (text = JSON.stringify(toolDefinition(tool))))
-  return text
 }

@@ -1,10 +1,11 @@
 import { formatCount } from 'foldout-shared/numbers'
 import { useEffect, useState } from 'preact/hooks'
-import { STRATEGIES, type PromptView } from '../../../src/inspector/protocol/protocol.ts'
+import { STRATEGIES, type PromptTool, type PromptView } from '../../../src/inspector/protocol/protocol.ts'
 import { changes } from '../base/connection.ts'
 import { formatNumber, formatShare, formatSigned, toLabel } from '../base/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { Exact } from '../parts/exact.tsx'
 import { Empty, Failure } from '../parts/notes.tsx'
 import { Tabs, type Tab } from '../parts/tabs.tsx'
 import { DiffPane } from './diff-pane.tsx'
@@ -23,7 +24,6 @@ import {
   view,
 } from './state.ts'
 import { TextPane } from './text-pane.tsx'
-import { ToolList } from './tool-list.tsx'
 
 /** The prompt view: sections and their costs on the left, what the model reads on the right. */
 export function PromptPage() {
@@ -79,6 +79,44 @@ function Reading({ shown }: { readonly shown: PromptView }) {
       {tab === 'linter' && <Findings findings={shown.findings} />}
       {tab === 'diff' && <DiffPane shown={shown} />}
     </Tabs>
+  )
+}
+
+/** The tools that the model is offered, in the order that it gets them. */
+function ToolList({ tools }: { readonly tools: readonly PromptTool[] }) {
+  if (tools.length === 0) return <Empty title="No tools">No open section offers a tool, and nothing is folded.</Empty>
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Tool</th>
+          <th scope="col">Offered by</th>
+          <th scope="col" class="number">
+            Tokens
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tools.map(({ name, description, section, tokens }) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{toLabel(name)}</code>
+              <span class="note clamp">
+                <Exact text={description} />
+              </span>
+            </th>
+            <td>
+              {section === undefined ? (
+                <span class="chip accent">opens sections</span>
+              ) : (
+                <code>{toLabel(section)}</code>
+              )}
+            </td>
+            <td class="number">{formatNumber(tokens)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

@@ -1,11 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { ChartPoint } from '../../../src/inspector/protocol/protocol.ts'
+import type { ChartPoint, ContextParts } from '../../../src/inspector/protocol/protocol.ts'
 import { formatNumber, formatShort } from '../base/format.ts'
 import { theme } from '../base/theme.ts'
-import { describeParts, hasParts, PARTS, stackParts } from './chart-parts.ts'
 
 const HEIGHT = 190
+
+/** What the tokens of a request are for, from the bottom of the chart to its top, in the order in which they are sent. */
+const PARTS: readonly (keyof ContextParts)[] = ['system', 'tools', 'sections', 'results', 'conversation']
 
 /** What the chart shows, and how it is called. */
 export interface ChartData {
@@ -178,6 +180,26 @@ function createOptions(
       setCursor: [(plot) => onPoint(shown.chart[plot.cursor.idx ?? -1])],
     },
   }
+}
+
+/** Whether a chart shows what the tokens are for. Older recordings do not say. */
+function hasParts(chart: readonly ChartPoint[]): boolean {
+  return chart.length > 0 && chart.every(({ parts }) => parts !== undefined)
+}
+
+/** The tokens up to the top of each part, the topmost part first: each area hides what is below it in the next one. */
+function stackParts(chart: readonly ChartPoint[]): number[][] {
+  return PARTS.map((_, i) => chart.map(({ parts }) => sumParts(parts, PARTS.length - i)))
+}
+
+function sumParts(parts: ContextParts | undefined, count: number): number {
+  return PARTS.slice(0, count).reduce((sum, part) => sum + (parts?.[part] ?? 0), 0)
+}
+
+/** ` Of these, system 1,200, tools 300 …`, for those who do not see the areas. */
+function describeParts(parts: ContextParts | undefined): string {
+  if (!parts) return ''
+  return ` Of these, ${PARTS.map((part) => `${part} ${formatNumber(parts[part])}`).join(', ')}.`
 }
 
 /** What was sent: an area for each part, or one for everything. */

@@ -2,9 +2,8 @@ import { checkNumber } from '../../core/check-number.ts'
 import { getRunKey, type DurableRunOptions, type RunAddress, type RunStatus } from './contract.ts'
 import type { RunState } from '../state/run-state.ts'
 import { createJournalReader, type JournalEvent } from './journal-events.ts'
-import { holdLiveReply } from './live-reply.ts'
+import { createPieceReader, holdLiveReply, type LivePiece } from './live-reply.ts'
 import { createUnknownRunError } from './local-engine.ts'
-import { createPieceReader, type LivePiece } from './piece-reader.ts'
 
 /**
  * An event of a durable run, with where to go on after it.

@@ -1,7 +1,8 @@
 import type { Message, Usage } from '../../adapters/contract.ts'
 import { countLongText } from '../../core/tokens/long-text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
+import type { AnyTool } from '../../tools/tool.ts'
 
 /** The text and tools that precede a conversation. */
 export interface ContextStart {

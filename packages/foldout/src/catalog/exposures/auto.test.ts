@@ -12,7 +12,7 @@ import {
   type RawTool,
 } from '../../entries/catalog.ts'
 import { estimatedTokens } from '../../entries/index.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { manyTools, tool } from '../catalog.fixtures.ts'
 import { getListing } from '../listing.ts'
 

@@ -1,7 +1,7 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { describeThrown } from '../../tools/thrown.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { readArguments } from '../entries/arguments.ts'
 import type { Catalog } from '../contract.ts'
 import { getListing, getLoadedListing, withAlwaysLoad } from '../listing.ts'

@@ -1,5 +1,5 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import type { Catalog } from '../contract.ts'
 import type { Exposure } from '../exposure.ts'
 import { getListing } from '../listing.ts'

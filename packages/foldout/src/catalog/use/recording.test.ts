@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createCatalog, hybrid, twoPhase } from '../../entries/catalog.ts'
 import { estimatedTokens } from '../../entries/index.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { tool } from '../catalog.fixtures.ts'
 import { getListing } from '../listing.ts'
 import { learnCore } from './learn-core.ts'

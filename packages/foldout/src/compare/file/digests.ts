@@ -2,7 +2,7 @@ import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson, toJson } from '../../core/json/json.ts'
 import { getRuleName, type OpenAhead } from '../../disclosure/ahead/rule.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
-import { toolDefinition } from '../../tools/tool.ts'
+import { toolDefinition } from '../../tools/definition.ts'
 import type { CompareArm } from '../contract/arms.ts'
 import type { CompareCase } from '../contract/cases.ts'
 

@@ -2,7 +2,8 @@ import type { Message, Usage } from '../../adapters/contract.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { countCommonTokens } from '../../telemetry/simulate/cache.ts'
 import { getTokens, messagePart, type Part } from '../../telemetry/simulate/request.ts'
-import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { toolDefinition, toolTokens } from '../../tools/definition.ts'
+import type { AnyTool } from '../../tools/tool.ts'
 import type { SavedRequest } from '../contract/saved.ts'
 
 /** A request as it is sent. */

@@ -1,7 +1,8 @@
 import { sha256Hex } from '../../core/hash.ts'
 import { canonicalJson } from '../../core/json/json.ts'
 import type { Template } from '../../core/template.ts'
-import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
+import { toolDefinition } from '../../tools/definition.ts'
+import type { AnyTool } from '../../tools/tool.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { AnySection } from '../definition/section.ts'
 

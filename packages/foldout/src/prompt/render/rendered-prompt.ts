@@ -1,6 +1,7 @@
 import { tokenCount, type TokenCount } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, DisclosureView } from '../../disclosure/strategy.ts'
-import { toolTokens, type AnyTool, type PromptView } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
+import type { AnyTool, PromptView } from '../../tools/tool.ts'
 import type { AutoTrace } from './auto-fold.ts'
 import type { BudgetTrace } from './budget.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'

@@ -1,6 +1,6 @@
 import { checkValues, type Template } from '../../core/template.ts'
 import { isVisibility, type Visibility } from '../../session/visibility.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { ABSENT, FOLDED, getSlot, OPEN, UNDECIDED, type Slot } from '../definition/registry.ts'
 import type { SelectorContext } from '../definition/section.ts'
 import { NOTHING_ASKED, type Asked } from './asked.ts'

@@ -13,10 +13,9 @@ import { fitContents } from './contents.ts'
 import { joinTexts, type Frame } from './frame.ts'
 import type { LoadContext } from '../definition/section.ts'
 import type { RenderedNode } from './node.ts'
-import { FOLDED } from '../definition/registry.ts'
+import { FOLDED, getSlot, type Slot } from '../definition/registry.ts'
 import type { Renderer } from './renderer.ts'
 import { OfferedTools, type ListedTools } from './offered-tools.ts'
-import { findToolGroup } from './tool-group.ts'
 import { listSectionTexts, loadSections, readSectionFile } from './section-texts.ts'
 import { ShownSections } from './shown-sections.ts'
 
@@ -147,7 +146,7 @@ export class SectionsView implements DisclosureView {
   }
 
   findToolGroup(name: string): ToolGroup | undefined {
-    if (!this.#groups.has(name)) this.#groups.set(name, findToolGroup(this, name))
+    if (!this.#groups.has(name)) this.#groups.set(name, findGroup(this, name))
     return this.#groups.get(name)
   }
 
@@ -195,6 +194,22 @@ export class SectionsView implements DisclosureView {
   at(session: SessionReader): SectionsView {
     return viewSections(this.renderer, this.parts.request, { session, earlier: this })
   }
+}
+
+/** Finds what a tool belongs to: what its section says, or the closest section around it that has a summary. */
+function findGroup({ renderer, sections }: SectionsView, name: string): ToolGroup | undefined {
+  const owner = renderer.options.registry.withTools.find(({ section, path }) => {
+    const hasTool = section.tools.some((tool) => tool.name === name) || section.toolsOnDemand?.find(name)
+    return hasTool && sections.getState(path) !== undefined
+  })
+  return owner && (owner.section.toolsOnDemand?.findGroup?.(name) ?? findSectionGroup(renderer, owner))
+}
+
+function findSectionGroup(renderer: Renderer, slot: Slot): ToolGroup | undefined {
+  const summary = renderer.writer.getSummary(slot)
+  if (summary !== undefined) return { name: slot.path, description: summary.trim() || slot.section.title }
+  if (slot.parent === -1) return undefined
+  return findSectionGroup(renderer, getSlot(renderer.options.registry.slots, slot.parent))
 }
 
 /** The text of a section's summary, without heading and suffix, or `undefined` if it has none. */

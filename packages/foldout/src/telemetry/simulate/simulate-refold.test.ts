@@ -14,7 +14,7 @@ import {
 import { createRecorder } from '../recorder.ts'
 import { toSimulationSteps } from '../simulation-steps.ts'
 import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { simulate } from './simulate.ts'
 import type { SimulatedRun, SimulationOptions, SimulationStep } from './contract.ts'
 import { createStandIns } from './kept-conversation.ts'

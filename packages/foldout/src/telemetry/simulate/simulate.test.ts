@@ -21,7 +21,7 @@ import {
 import { createMemoryFilesystem } from '../../entries/files.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
 import type { PromptCache } from '../../core/price/prompt-cache.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import { simulate } from './simulate.ts'
 import type { SimulatedRun, SimulationOptions } from './contract.ts'
 

@@ -1,6 +1,7 @@
 import type { Evaluation, Message } from '../../adapters/contract.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { toolDefinition, toolTokens } from '../../tools/definition.ts'
+import type { AnyTool } from '../../tools/tool.ts'
 import { messagePart, type Part, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
 import type { SimulatedAdapter } from './contract.ts'

@@ -2,7 +2,7 @@ import { learnCore } from '../../catalog/use/learn-core.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import { findToolOnDemand } from '../../prompt/overrides/descriptor.ts'
 import type { Registry } from '../../prompt/definition/registry.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens } from '../../tools/definition.ts'
 import type { SimulatedCall, SimulatedRun, SimulationStep } from '../simulate/contract.ts'
 import type { CatalogRecording, RecordedClient } from '../../catalog/use/recording.ts'
 

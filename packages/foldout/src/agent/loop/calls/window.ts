@@ -1,6 +1,7 @@
 import type { TokenCounter } from '../../../core/tokens/tokens.ts'
 import type { Opening } from '../../../tools/result.ts'
-import { toolTokens, type AnyTool } from '../../../tools/tool.ts'
+import { toolTokens } from '../../../tools/definition.ts'
+import type { AnyTool } from '../../../tools/tool.ts'
 
 export interface WindowOptions {
   /** The size of the model's context window in tokens, if known. */
