@@ -64,7 +64,8 @@ export function toFailure(error: unknown): RequestFailure | undefined {
   const readHeader = createHeaderReader(getField(error, 'headers') ?? getField(error, 'responseHeaders'))
   const status = getStatus(error)
   const message = getErrorMessage(error)
-  const failure = { status, retryAfterMs: readRetryAfter(readHeader) ?? readWaitInText(message), message }
+  const retryAfterMs = readRetryAfter(readHeader) ?? readRetryInfo(error) ?? readWaitInText(message)
+  const failure = { status, retryAfterMs, message }
   if (isConnectionLoss(error)) return { ...failure, isTransient: true }
   if (!isApiError(error)) return undefined
   const types = getTypes(error)
@@ -136,11 +137,31 @@ function readReset(readHeader: HeaderReader): number | undefined {
     if (wait === undefined) return []
     return [wait]
   })
-  if (waits.length === 0) return undefined
-  return Math.max(...waits)
+  if (waits.length > 0) return Math.max(...waits)
+  return readResetTime(readHeader('x-ratelimit-reset'))
 }
 
-/** Google's RetryInfo is part of the message: `"retryDelay": "27s"`. Others write "try again in 1.5s". */
+/** OpenRouter and others name the time at which the limit starts again, in milliseconds or seconds since 1970. */
+function readResetTime(reset: string | undefined): number | undefined {
+  const time = parseNumber(reset)
+  if (time === undefined || time < FIRST_TIME_S) return undefined
+  const timeMs = time < FIRST_TIME_MS ? time * 1000 : time
+  return Math.max(0, timeMs - Date.now())
+}
+
+// A smaller number is not a time of this century; a larger one is in milliseconds.
+const FIRST_TIME_S = 1e9
+const FIRST_TIME_MS = 1e11
+
+/** Google says how long to wait in a detail of the error: `{ "@type": "….RetryInfo", "retryDelay": "27s" }`. */
+function readRetryInfo(error: unknown): number | undefined {
+  const details = getField(getField(error, 'error'), 'details')
+  if (!Array.isArray(details)) return undefined
+  const delay: unknown = details.map((detail) => getField(detail, 'retryDelay')).find((each) => each !== undefined)
+  return typeof delay === 'string' ? parseDuration(delay) : undefined
+}
+
+/** With some clients, the details are part of the message: `"retryDelay": "27s"`. Others write "try again in 1.5s". */
 function readWaitInText(message: string): number | undefined {
   const [, wait] =
     /(?:retryDelay"?: ?"|(?:try|retry) again (?:in|after) |retry in )([\d.]{1,20} ?(?:ms|s|m)[\da-z.]{0,20})/i.exec(

@@ -32,6 +32,7 @@ describe('quirks', () => {
     expect(getKnownQuirks('https://api.openai.com/v1')).toEqual(['plain-call-ids'])
     expect(getKnownQuirks('https://eu.api.openai.com/v1')).toEqual(['plain-call-ids'])
     expect(getKnownQuirks('https://acme.openai.azure.com/openai/v1')).toEqual(['plain-call-ids'])
+    expect(getKnownQuirks('https://vllm.westeurope.cloudapp.azure.com/v1')).toContain('format-without-tools')
     expect(getKnownQuirks('http://localhost:11434/v1')).toEqual(['format-without-tools'])
     expect(getKnownQuirks('https://api.moonshot.ai/v1')).toContain('reasoning-required')
     expect(getKnownQuirks('https://api.deepseek.com.evil.example/v1')).not.toContain('reasoning-required')

@@ -30,7 +30,7 @@ const QUIRKS: readonly QuirkRule[] = [
     // While these servers enforce a format, the model cannot call tools (vLLM), or they reject the request (Gemini 2,
     // Groq). They get the format only if no tools are offered, or when the model has to fix its answer.
     name: 'format-without-tools',
-    hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.azure\.com$)/,
+    hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.(openai|services\.ai|cognitiveservices)\.azure\.com$)/,
     providers: /^(?!(openai|azure|azure-openai|amazon-bedrock)(\.|$))(?!(.*\.)?anthropic(\.|$))/,
   },
   {

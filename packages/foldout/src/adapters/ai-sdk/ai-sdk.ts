@@ -189,7 +189,7 @@ function getStart({ model, providerTools }: Settings, request: ChatRequest, addi
   const { system, tools, addedTools } = request
   const listed = [...tools, ...[...addedTools.values()].filter(({ name }) => !additions.getToolOptions(name))]
   const definitions = listed.map(({ name, description, inputSchema }) => [name, description, inputSchema])
-  return extendPrefix(getModelName(model), [system, definitions, Object.keys(providerTools ?? {})])
+  return extendPrefix('', [system, definitions, Object.keys(providerTools ?? {})])
 }
 
 /**

@@ -122,7 +122,8 @@ const ADDITION_WARNING =
 /** Returns the provider's message about a rejected request, if another form of the request may be accepted. */
 function readRefusal(error: unknown): string | undefined {
   if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return undefined
-  if (error.status !== 400 && error.status !== 422) return undefined
+  // OpenAI answers 404 for an item that it has not kept.
+  if (![400, 404, 422].includes(error.status ?? 0)) return undefined
   if (isRefusedForGood(error.message)) return undefined
   return error.message
 }

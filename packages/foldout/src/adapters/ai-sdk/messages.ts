@@ -22,7 +22,7 @@ export interface MessageOptions {
   readonly quirks: ReadonlySet<Quirk>
   readonly additions: Additions
   /**
-   * Identifies the model, the system text and the tools, if reasoning is bound to them and to the messages before it,
+   * Identifies the system text and the tools, if reasoning is bound to them and to the messages before it,
    * as with Anthropic models.
    */
   readonly start?: string | undefined

@@ -20,10 +20,14 @@ const createOutput = () =>
   outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: [] } as const)
 const done = [...says('{"city":"Rome"}'), finish()]
 
-/** A model whose provider rejects a request with status 400 if `refuse` returns a message. */
+/** A model whose provider rejects a request if `refuse` returns a message. */
 function refusing(
   refuse: (options: CallOptions) => string | undefined,
-  { provider = 'test.chat', replies = [] }: { provider?: string; replies?: readonly (readonly StreamPart[])[] } = {},
+  {
+    provider = 'test.chat',
+    replies = [],
+    statusCode = 400,
+  }: { provider?: string; replies?: readonly (readonly StreamPart[])[]; statusCode?: number } = {},
 ): MockLanguageModelV3 {
   const left = [...replies]
   return new MockLanguageModelV3({
@@ -32,7 +36,7 @@ function refusing(
     doStream: async (options) => {
       const message = refuse(options)
       if (message !== undefined)
-        throw new APICallError({ message, url: 'http://localhost', requestBodyValues: {}, statusCode: 400 })
+        throw new APICallError({ message, url: 'http://localhost', requestBodyValues: {}, statusCode })
       const chunks = [...(left.shift() ?? done)]
       return { stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }) }
     },
@@ -128,6 +132,23 @@ describe('aiSdk and output schemas', () => {
       code: 'adapter-refused',
     })
     expect(model.doStreamCalls).toHaveLength(1)
+  })
+})
+
+describe('aiSdk and items that the provider did not keep', () => {
+  it.each([
+    [404, "Item with id 'fc_1' not found. Items are not persisted when `store` is set to false."],
+    [400, "Item 'fc_1' of type 'function_call' was provided as item_reference, but is not persisted."],
+  ])('R34 sends them whole after a refusal with %i', async (statusCode, said) => {
+    const stored: StreamPart = { ...call('weather', {}), providerMetadata: { openai: { itemId: 'fc_1' } } } as never
+    const model = refusing(({ prompt }) => (JSON.stringify(prompt).includes('fc_1') ? said : undefined), {
+      provider: 'gateway',
+      statusCode,
+      replies: [[stored, finish('tool-calls')]],
+    })
+    const { result } = await evaluate(aiSdk({ model }), { tools: [weather] })
+    expect(result.type).toBe('final')
+    expect(model.doStreamCalls).toHaveLength(3)
   })
 })
 

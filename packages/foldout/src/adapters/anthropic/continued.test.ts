@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic, type AnthropicOptions } from '../../entries/anthropic.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { Message } from '../contract.ts'
 import { conversation } from '../openai/conversation.fixtures.ts'
 
@@ -46,6 +47,20 @@ function claude(
 const user: Message = { role: 'user', text: 'Go.' }
 
 describe('anthropic over several requests', () => {
+  it.each(['claude-opus-5-5', 'claude-opus-6'])('sends what an earlier model thought to %s', async (model) => {
+    const { adapter, requests } = claude({ model: 'claude-opus-5' })
+    const talk = conversation({ messages: [user] })
+    await adapter.evaluate(talk)
+    const [reply] = talk.recorded as [Extract<Message, { role: 'assistant' }>]
+    const content = reply.native?.content as { readonly blocks: readonly Json[] }
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
+    const native = { adapter: 'anthropic', content: { ...content, blocks: [thought, ...content.blocks] } }
+    const next = claude({ model })
+    await next.adapter.evaluate(conversation({ messages: [user, { ...reply, native }, user] }))
+    expect(requests).toHaveLength(1)
+    expect(next.requests[0]?.messages[1]?.content[0]).toEqual(thought)
+  })
+
   it('names the container in which its own tools ran, until that is refused', async () => {
     const { adapter, requests } = claude({}, ({ container }) =>
       requests.length === 3 && container !== undefined ? 'container: container_1 has expired' : undefined,

@@ -66,7 +66,7 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
   tools.push(...later.filter(({ name }) => additions === 'plain' || unnamed.has(name)))
   // The API rejects text that is only whitespace.
   const system: TextParam[] = request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }]
-  const start = extendPrefix(options.model, [tools, system])
+  const start = extendPrefix('', [tools, system])
   // The model does not see deferred tools before the conversation adds them.
   if (additions === 'reference' || additions === 'result')
     tools.push(...later.filter(({ name }) => !unnamed.has(name)).map((tool) => ({ ...tool, defer_loading: true })))

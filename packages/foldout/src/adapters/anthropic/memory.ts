@@ -87,8 +87,12 @@ export function createMemory(options: AnthropicOptions): Memory {
   }
 }
 
-/** Anthropic's own addresses, and those of the clouds that offer its API: AWS, Google Cloud and Azure. */
-const NATIVE_HOSTS = /(^|\.)(anthropic\.com|amazonaws\.com(\.cn)?|api\.aws|googleapis\.com|azure\.com)$/
+/**
+ * Anthropic's own addresses, and those of the services of AWS, Google Cloud and Azure that offer its API. On a machine
+ * that somebody rents there (`….compute.amazonaws.com`, `….cloudapp.azure.com`), any server may answer.
+ */
+const NATIVE_HOSTS =
+  /(^|\.)(anthropic\.com|bedrock[a-z-]*\.([\w-]+\.){1,3}amazonaws\.com(\.cn)?|api\.aws|googleapis\.com|(services\.ai|cognitiveservices|openai)\.azure\.com)$/
 
 /**
  * Other servers that speak this API may ignore a tool that is added within the conversation, and report nothing: the

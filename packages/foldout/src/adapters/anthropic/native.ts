@@ -11,7 +11,10 @@ export const ADAPTER_NAME = 'anthropic'
 /** A reply as the provider wrote it. */
 export interface NativeReply {
   readonly blocks: readonly ContentParam[]
-  /** Identifies everything that preceded the reply: the model, the tools, the system text and the messages before it. */
+  /**
+   * Identifies everything that preceded the reply: the tools, the system text and the messages before it. Not the
+   * model, because a newer one accepts what an earlier one thought.
+   */
   readonly prefix: string | undefined
   /** The id of the container in which the provider's own tools ran. The next request has to name it. */
   readonly container: string | undefined

@@ -42,8 +42,13 @@ describe('the cache of OpenAI from GPT-5.6 on', () => {
     expect(await ask(at(OPENAI, { promptCacheKey: 'mine' }))).toMatchObject({ prompt_cache_key: 'mine' })
   })
 
+  it.each(['gpt-5.10', 'gpt-6-mini', 'ft:gpt-5.6:acme::1'])('R78 marks the system text for %s', async (model) => {
+    expect(await ask(at(OPENAI, { model }))).toMatchObject({ input: [{ role: 'developer' }, { role: 'user' }] })
+  })
+
   it.each([
     ['an earlier model', OPENAI, { model: 'gpt-5.5' }],
+    ['an earlier model, fine-tuned', OPENAI, { model: 'ft:gpt-4.1:acme::1' }],
     ['another model', OPENAI, { model: 'o3' }],
     ['another endpoint', 'https://proxy.example', {}],
   ])('R78 sends instructions to %s', async (_name, host, options) => {

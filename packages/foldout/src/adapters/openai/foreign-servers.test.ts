@@ -195,10 +195,24 @@ describe('how long to wait', () => {
     ['{"details":[{"@type":"RetryInfo","retryDelay":"27s"}]}', {}, 27_000],
     ['Slow down.', { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s' }, 360_000],
     ['Slow down.', { 'x-ratelimit-remaining-tokens': '5', 'x-ratelimit-reset-tokens': '6m0s' }, undefined],
+    ['Slow down.', { 'x-ratelimit-reset': '0' }, undefined],
     ['Try again in 5s', { 'retry-after': '1' }, 1000],
     ['Try again later.', {}, undefined],
     ['try again in 999999999999999999999999s', {}, undefined],
   ])('R34 is read from %j %j', (message, headers, wait) => {
     expect(failure(message, headers)).toBe(wait)
+  })
+
+  it.each([1000, 1])('R34 is read from the time at which a limit starts again, in units of %i ms', (unit) => {
+    const reset = String(Math.round((Date.now() + 60_000) / unit))
+    expect(Math.abs((failure('Slow down.', { 'x-ratelimit-reset': reset }) ?? 0) - 60_000)).toBeLessThan(5000)
+  })
+
+  it("R34 is read from a detail of Google's error, which comes in a list", async () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '9000s' }]
+    const body = JSON.stringify([{ error: { code: 429, message: 'Quota exceeded.', details } }])
+    const fetch = async () => new Response(body, { status: 429, headers: { 'content-type': 'application/json' } })
+    const adapter = openaiCompatible({ model: 'm', baseURL: 'http://localhost/v1', fetch })
+    await expect(adapter.evaluate(conversation())).rejects.toMatchObject({ retryAfterMs: 9_000_000 })
   })
 })

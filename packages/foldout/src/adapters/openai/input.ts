@@ -5,7 +5,7 @@ import { refuseKind, type InputKind } from '../user-parts.ts'
 export const DEFAULT_FILE_NAME = 'file'
 
 /** OpenAI models that read only text. All others read images and files. */
-const TEXT_MODELS = /^(gpt-3\.5|gpt-4(-\d{4}(-preview)?|-32k.*)?$|o1-(mini|preview)|o3-mini|gpt-oss)/
+const TEXT_MODELS = /^(ft:)?(gpt-3\.5|gpt-4(-\d{4}(-preview)?|-32k.*)?$|o1-(mini|preview)|o3-mini|gpt-oss)/
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 

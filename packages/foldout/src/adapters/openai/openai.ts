@@ -98,7 +98,7 @@ export interface OpenAICompatibleOptions extends CommonOptions {
   readonly toolAdditions?: 'auto' | 'plain' | 'through'
 }
 
-const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
+const REASONING_MODELS = /^(ft:)?(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 
 /**
  * Uses OpenAI models through the Responses API or Chat Completions. Requires the package `openai`.

@@ -93,7 +93,7 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
 }
 
 /** From GPT-5.6 on, requests find only what an earlier request has marked, and only with the same key. */
-const MARKED_MODELS = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
+const MARKED_MODELS = /^(ft:)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
 
 /** Conversations with the same prompt and tools share a key. Tools that are added later do not change it. */
 function getCacheKey({ cacheKey }: Endpoint, { system, tools }: ChatRequest): string {

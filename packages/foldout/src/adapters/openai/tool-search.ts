@@ -10,7 +10,7 @@ type ToolSearch = OpenAI.Responses.ToolSearchTool
 type SearchOutput = OpenAI.Responses.ResponseToolSearchOutputItemParam
 
 /** From GPT-5.4 on, models know the provider's search for tools, which the caller may answer. */
-const SEARCHING_MODELS = /^gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)/
+const SEARCHING_MODELS = /^(ft:)?gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)/
 
 export function isSearching(model: string): boolean {
   return SEARCHING_MODELS.test(model)

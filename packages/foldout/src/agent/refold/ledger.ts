@@ -20,6 +20,8 @@ export interface Ledger {
   readonly entries: readonly LedgerEntry[]
   readonly sent: readonly Message[]
   readonly tokens: number
+  /** The tokens of the results of each tool, by its name. */
+  readonly tokensByTool: ReadonlyMap<string, number>
   readonly replies: number
   readonly results: number
 }
@@ -49,6 +51,7 @@ class Book implements Ledger {
   readonly entries: LedgerEntry[] = []
   readonly sent: Message[] = []
   tokens = 0
+  readonly tokensByTool = new Map<string, number>()
   replies = 0
   results = 0
   readonly #options: LedgerOptions
@@ -97,5 +100,8 @@ class Book implements Ledger {
     this.entries.push({ ...entry, tokens, before: this.tokens, replies: this.replies })
     this.sent.push(entry.sent)
     this.tokens += tokens
+    if (entry.sent.role !== 'tool') return
+    const { name } = entry.sent
+    this.tokensByTool.set(name, (this.tokensByTool.get(name) ?? 0) + tokens)
   }
 }

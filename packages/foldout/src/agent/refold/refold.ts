@@ -131,9 +131,8 @@ export function createRefold(parts: RefoldParts): Refold {
       const { system, tools } = context.countStart()
       let sections = 0
       let results = 0
-      for (const { sent, tokens } of getLedger().entries) {
-        if (sent.role !== 'tool') continue
-        if (parts.isDisclosure(sent.name)) sections += tokens
+      for (const [name, tokens] of getLedger().tokensByTool) {
+        if (parts.isDisclosure(name)) sections += tokens
         else results += tokens
       }
       const { correct } = context
