@@ -50,9 +50,8 @@ const createPrompt = (...tools: AnyTool[]) =>
 const refold = { at: 3_000, frees: 1_000, keepTurns: 2 }
 const reports = (from: number, count: number): ScriptStep[] =>
   Array.from({ length: count }, (_, i) => {
-    const n = from + i
-    // The same in every process.
-    const call = { id: `report-${n}`, name: 'get_report', arguments: { n } }
+    // The same ids in every process, as a provider would make them.
+    const call = { id: `report-${from + i}`, name: 'get_report', arguments: { n: from + i } }
     return { calls: [call] }
   })
 
@@ -62,8 +61,8 @@ async function checkAll(messages: readonly Message[], requests: readonly { reado
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
   for (const [at, { callId, name, text }] of results.entries()) {
     if (name !== 'get_report') continue
-    const { n } = calls.find(({ id }) => id === callId)?.arguments as { readonly n: number }
-    expect(text).toBe(getText(n))
+    const args = calls.find(({ id }) => id === callId)?.arguments as { readonly n: number } | undefined
+    expect(text).toBe(getText(args?.n ?? 0))
     expect(await readWhole(messages, `r${at + 1}`)).toBe(text)
   }
   expect(requests.map((request) => findUnpaired(request.messages)).filter(Boolean)).toEqual([])

@@ -1,5 +1,5 @@
-import type { Message } from '../../adapters/contract.ts'
-import { createProjector, findRemoved, type FoldRecords, type ProjectedMessage, type Projector } from './projection.ts'
+import type { Message, ToolCall, ToolMessage } from '../../adapters/contract.ts'
+import { createProjector, findRemoved, type FoldRecords, type Projector } from './projection.ts'
 
 /** A message that requests send, with its size. */
 export interface LedgerEntry {
@@ -7,7 +7,6 @@ export interface LedgerEntry {
   readonly position: number
   readonly message: Message
   readonly sent: Message
-  readonly getStub: ProjectedMessage['getStub']
   readonly tokens: number
   /** The tokens of the messages before it. */
   readonly before: number
@@ -15,15 +14,25 @@ export interface LedgerEntry {
   readonly replies: number
 }
 
+/** A result that is sent longer than the one line that would stand for it. */
+export interface LongResult {
+  readonly entry: LedgerEntry
+  readonly message: ToolMessage
+  readonly call: ToolCall | undefined
+  getStub(isClosed: boolean): ToolMessage
+}
+
 /** What requests send of a conversation, and its size. It grows with the conversation, and is made again after a fold. */
 export interface Ledger {
   readonly entries: readonly LedgerEntry[]
   readonly sent: readonly Message[]
   readonly tokens: number
-  /** The tokens of the results of each tool, by its name. */
-  readonly tokensByTool: ReadonlyMap<string, number>
   readonly replies: number
   readonly results: number
+  /** The results that may fold. */
+  readonly long: readonly LongResult[]
+  /** The tokens of all results of each tool, as they are sent. */
+  readonly tokensByTool: ReadonlyMap<string, number>
 }
 
 /** The conversation as the session has it. */
@@ -51,9 +60,11 @@ class Book implements Ledger {
   readonly entries: LedgerEntry[] = []
   readonly sent: Message[] = []
   tokens = 0
-  readonly tokensByTool = new Map<string, number>()
   replies = 0
   results = 0
+  readonly long: LongResult[] = []
+  readonly tokensByTool = new Map<string, number>()
+  #calls: ReadonlyMap<string, ToolCall> = new Map()
   readonly #options: LedgerOptions
   readonly #records: FoldRecords
   readonly #projector: Projector
@@ -66,8 +77,7 @@ class Book implements Ledger {
     this.#records = { folded, summary }
     const removed = options.removesTools ? new Map<string, number>() : findRemoved(log)
     this.#projector = createProjector({ records: this.#records, removed })
-    for (const message of summary?.messages ?? [])
-      this.#add({ position: -1, message, sent: message, getStub: undefined })
+    for (const message of summary?.messages ?? []) this.#add({ position: -1, message, sent: message })
   }
 
   /** Whether a conversation only goes on where this ledger ends. */
@@ -88,20 +98,26 @@ class Book implements Ledger {
       if (!message) return
       this.#first ??= message
       this.#last = message
-      if (message.role === 'assistant') this.replies++
+      if (message.role === 'assistant') {
+        this.replies++
+        this.#calls = new Map(message.toolCalls.map((call) => [call.id, call]))
+      }
       if (message.role === 'tool') this.results++
       const { sent, getStub } = this.#projector.project(message)
-      if (sent && this.#length >= (summary?.count ?? 0)) this.#add({ position: this.#length, message, sent, getStub })
+      if (!sent || this.#length < (summary?.count ?? 0)) continue
+      const entry = this.#add({ position: this.#length, message, sent })
+      if (message.role === 'tool' && getStub)
+        this.long.push({ entry, message, call: this.#calls.get(message.callId), getStub })
     }
   }
 
-  #add(entry: Pick<LedgerEntry, 'position' | 'message' | 'sent' | 'getStub'>): void {
-    const tokens = this.#options.countMessage(entry.sent)
-    this.entries.push({ ...entry, tokens, before: this.tokens, replies: this.replies })
-    this.sent.push(entry.sent)
+  #add({ position, message, sent }: Pick<LedgerEntry, 'position' | 'message' | 'sent'>): LedgerEntry {
+    const tokens = this.#options.countMessage(sent)
+    const entry = { position, message, sent, tokens, before: this.tokens, replies: this.replies }
+    this.entries.push(entry)
+    this.sent.push(sent)
     this.tokens += tokens
-    if (entry.sent.role !== 'tool') return
-    const { name } = entry.sent
-    this.tokensByTool.set(name, (this.tokensByTool.get(name) ?? 0) + tokens)
+    if (sent.role === 'tool') this.tokensByTool.set(sent.name, (this.tokensByTool.get(sent.name) ?? 0) + tokens)
+    return entry
   }
 }

@@ -48,7 +48,7 @@ export interface ProjectedMessage {
   readonly message: Message
   /** Undefined if requests leave it out. */
   readonly sent: Message | undefined
-  /** Makes the one line that would stand for it, if it is a result. */
+  /** Makes the one line that would stand for it, if it is a result that is longer so far. */
   readonly getStub: ((isClosed: boolean) => ToolMessage) | undefined
 }
 
@@ -67,7 +67,7 @@ export interface ProjectorOptions {
 }
 
 export function createProjector({ records, removed }: ProjectorOptions): Projector {
-  const forms = new Map(records.folded.map(({ callId, form }) => [callId, form]))
+  const forms = getForms(records.folded)
   const readings = new Map<string, string>()
   let position = 0
   let results = 0
@@ -80,8 +80,9 @@ export function createProjector({ records, removed }: ProjectorOptions): Project
       results++
       const handle = readings.get(message.callId) ?? toHandle(results)
       const form = forms.get(message.callId) ?? 'kept'
-      const getStub = (isClosed: boolean): ToolMessage => foldMessage(message, handle, isClosed ? 'closed' : 'old')
-      return { message, sent: form === 'kept' ? message : foldMessage(message, handle, form), getStub }
+      const sent = form === 'kept' ? message : foldMessage(message, handle, form)
+      if (form === 'old' || form === 'closed') return { message, sent, getStub: undefined }
+      return { message, sent, getStub: (isClosed) => foldMessage(message, handle, isClosed ? 'closed' : 'old') }
     },
   }
 }
@@ -127,12 +128,22 @@ export function projectResults(
   folded: readonly FoldedResult[],
 ): readonly ToolMessage[] {
   if (folded.length === 0) return results
-  const forms = new Map(folded.map(({ callId, form }) => [callId, form]))
+  const forms = getForms(folded)
   return results.map((result, index) => {
     const form = forms.get(result.callId) ?? 'kept'
     if (form === 'kept') return result
     return foldMessage(result, toHandle(before + index + 1), form)
   })
+}
+
+/** The records are looked at with every reply, and change only with a fold. */
+const formsOf = new WeakMap<readonly FoldedResult[], ReadonlyMap<string, FoldedResult['form']>>()
+
+/** Returns the form of each folded result, by call. */
+export function getForms(folded: readonly FoldedResult[]): ReadonlyMap<string, FoldedResult['form']> {
+  const forms = formsOf.get(folded) ?? new Map(folded.map(({ callId, form }) => [callId, form]))
+  formsOf.set(folded, forms)
+  return forms
 }
 
 /** The folded form of a message is needed for every request, and never changes. */

@@ -5,7 +5,7 @@ import type { ContextCount, ContextParts } from './context-count.ts'
 import { readRequestedFold, type BeforeRequest, type RequestedFold } from './hook.ts'
 import { createLedger, type Conversation, type Ledger } from './ledger.ts'
 import type { RefoldTerms } from './options.ts'
-import { projectResults, type FoldedResult } from './projection.ts'
+import { getForms, projectResults, type FoldedResult } from './projection.ts'
 
 /** What is folded before the next request. */
 export interface DueFold {
@@ -168,7 +168,7 @@ function isKept(
   { name, isError, images, callId }: ToolMessage,
 ): boolean {
   if (isError || images !== undefined || terms.keep.has(name) || isDisclosure(name) || name === READ_RESULT) return true
-  return getState().folded.some((one) => one.callId === callId && one.form === 'kept')
+  return getForms(getState().folded).get(callId) === 'kept'
 }
 
 interface Asked {
@@ -181,8 +181,9 @@ async function ask(
   { beforeRequest, getState, window }: RefoldParts,
   { getLedger, next, tokens }: Asked,
 ): Promise<RequestedFold | undefined> {
+  if (!beforeRequest) return undefined
   const messages = [...getLedger().sent, ...next]
-  return readRequestedFold(await beforeRequest?.({ messages, tokens, usage: getState().usage, window }))
+  return readRequestedFold(await beforeRequest({ messages, tokens, usage: getState().usage, window }))
 }
 
 interface Question {
@@ -262,14 +263,14 @@ function listFor(
   closing: ReadonlySet<string>,
   wanted: ReadonlySet<string> = NONE,
 ): ReturnType<typeof listFoldable> {
-  const kept = new Set(parts.getState().folded.flatMap(({ callId, form }) => (form === 'kept' ? [callId] : [])))
+  const forms = getForms(parts.getState().folded)
   // Made once, because it looks at the prompt as it is now.
   const isClosed = parts.createClosedCheck(closing)
   return listFoldable(ledger, {
     context: parts.context,
     isKept({ name, isError, images, callId }) {
       if (isError || images !== undefined || parts.isDisclosure(name)) return true
-      return !wanted.has(callId) && (parts.terms.keep.has(name) || kept.has(callId))
+      return !wanted.has(callId) && (parts.terms.keep.has(name) || forms.get(callId) === 'kept')
     },
     isSpent: ({ name, isError }, call) => !isError && call !== undefined && parts.isDisclosure(name) && isClosed(call),
   })
@@ -297,15 +298,10 @@ function sumStart(context: ContextCount): number {
 function listFoldable(ledger: Ledger, { context, isKept, isSpent }: FoldableParts): readonly FoldableResult[] {
   const start = sumStart(context)
   const found: FoldableResult[] = []
-  let calls: readonly ToolCall[] = []
-  for (const { message, tokens, before, replies, getStub } of ledger.entries) {
-    if (message.role === 'assistant') calls = message.toolCalls
-    if (message.role !== 'tool' || !getStub) continue
-    const isClosed = isSpent(
-      message,
-      calls.find(({ id }) => id === message.callId),
-    )
+  for (const { entry, message, call, getStub } of ledger.long) {
+    const isClosed = isSpent(message, call)
     if (!isClosed && isKept(message)) continue
+    const { tokens, before, replies } = entry
     found.push({
       callId: message.callId,
       tokens: context.correct(tokens),

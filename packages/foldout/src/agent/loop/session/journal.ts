@@ -1,4 +1,5 @@
 import type { Message } from '../../../adapters/contract.ts'
+import { getForms } from '../../refold/projection.ts'
 import type { Event } from '../../../session/event.ts'
 import type { Session } from '../../../session/session.ts'
 import type { KeptSession } from '../../../session/stores/open-session.ts'
@@ -54,7 +55,7 @@ export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunSt
 
 /** Finds the whole result that an adapter was given in folded form. */
 export function findWhole({ state }: RunJournal, message: Message): Message | undefined {
-  if (message.role !== 'tool' || !state.folded.some(({ callId }) => callId === message.callId)) return undefined
+  if (message.role !== 'tool' || !getForms(state.folded).has(message.callId)) return undefined
   return state.finished.find(({ callId }) => callId === message.callId)
 }
 
