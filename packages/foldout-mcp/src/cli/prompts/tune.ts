@@ -73,18 +73,15 @@ function findChanges({ visibility }: Tuned, { bound }: LoadedPrompt): Readonly<R
 
 /** Writes a way to fold into the store. The file of the default tag is this command's own, and is replaced. */
 async function writeOverrides(
-  { visibility, core, ahead }: Tuned,
+  { overrides }: Tuned,
   { bound, node }: LoadedPrompt,
   { root = DEFAULT_ROOT, tag = DEFAULT_TAG }: TuneOptions,
 ): Promise<string> {
-  const store = node.createOverrideStore({ root })
   const { prompt } = bound
   try {
-    if (tag === DEFAULT_TAG) await store.delete(prompt, { tag })
-    for (const [path, how] of Object.entries(visibility))
-      await store.upsert(prompt, { tag, section: { path, visibility: how } })
-    for (const name of core) await store.upsert(prompt, { tag, tool: { name, core: true } })
-    if (ahead) await store.upsert(prompt, { tag, ahead: { max: 1 } })
+    const store = node.createOverrideStore({ root })
+    // One write, so a process that is killed leaves the old file or the new one.
+    await store.upsert(prompt, { tag, overrides, replace: tag === DEFAULT_TAG })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }
