@@ -12,11 +12,13 @@ import { createProgress } from '../support/progress.ts'
 import { formatSentences, formatTable, toLine } from '../support/text.ts'
 import { readAdvicePrice, toUsd, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { adviseFrom } from './advise.ts'
 import { readPromptRuns } from './runs.ts'
+import { tuneGateway } from './tune-gateway.ts'
 
 export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly prompt?: string
+  /** For gateway traffic: the configuration. */
+  readonly config?: string
   readonly minRuns?: number
   readonly root?: string
   readonly tag?: string
@@ -38,8 +40,7 @@ interface Outcome extends Tuned {
 
 /** `foldout tune <recording>`: writes the cheapest folding for recorded runs as overrides. Returns the exit code. */
 export async function tuneFrom(file: string, options: TuneOptions, surroundings: Surroundings): Promise<number> {
-  // The tools that gateway traffic lists from the start are its folding.
-  if (await isTraffic(file)) return adviseFrom(file, options, surroundings)
+  if (await isTraffic(file)) return tuneGateway(file, options, surroundings)
   if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
   const loaded = await loadPrompt(options.prompt, options)
   const runs = await findRuns(file, loaded)
