@@ -2,11 +2,21 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bySearch, createCachedCounter, createSession, estimatedTokens, readSection } from 'foldout'
 import { choosePlace } from 'foldout/disclosure'
-import { findPromptCache, simulate, type PromptCache, type Simulation } from 'foldout/telemetry'
+import {
+  findPromptCache,
+  simulate,
+  tune,
+  type PromptCache,
+  type SimulatedRun,
+  type Simulation,
+  type SimulationOptions,
+} from 'foldout/telemetry'
 import { goal, progress, type Bench, type BenchOptions, type Goal, type Row } from '../report.ts'
 import { loadTasks, type TaskData } from './data.ts'
 import { createDomains, type Domain, type Task } from './domains.ts'
 import { planFind } from './find.ts'
+import { FORCED, getStart } from './places.ts'
+import { rememberSimulations, type BillRun } from './remember.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../shared/data/tasks')
 const counter = createCachedCounter(estimatedTokens)
@@ -90,14 +100,6 @@ function priceTask({ prompt }: Domain, { run }: Task, { auto, getShare, choose }
   }
 }
 
-/** Prices at which sections are opened in the system text, and behind the message. */
-const FORCED = {
-  system: { cacheStart: 'cold' },
-  message: { cache: { minimum: 0, read: 0.001, write: 1, ttlMs: 300_000 }, cacheStart: { perHour: 1 } },
-} as const
-
-const getStart = ({ requests }: Simulation): number => (requests[0]?.tools ?? 0) + (requests[0]?.system ?? 0)
-
 /** The sections that `visibility: 'auto'` folds at a price, as the visibility of each top-level one. */
 type Auto = (cell: Cell, needs: Needs) => Readonly<Record<string, 'full' | 'summary'>>
 
@@ -132,23 +134,18 @@ function learnNeeds(tasks: readonly Task[]): Needs {
   return new Map([...counts].map(([key, count]) => [key, count / Math.max(1, tasks.length)]))
 }
 
-const WAYS = ['full', 'folded', 'ahead', 'auto'] as const
-
-/** What tasks cost if the cheapest way was chosen on the other half of them. */
-async function priceTuned(tasks: readonly Task[], costs: readonly TaskCosts[], cell: Cell): Promise<number> {
+/** What tasks cost with what `tune` writes for the other half of them. */
+async function priceTuned(tasks: readonly Task[], billRun: BillRun, cell: Cell): Promise<number> {
+  const terms = { cache: cell.cache, cacheStart: toStart(cell), outputRate: 0, strategy: readSection(), counter }
+  const bill = (run: SimulatedRun, options: SimulationOptions) =>
+    billRun(run, options, { cache: cell.cache, perHour: toTraffic(cell) })
+  const runs = tasks.map(({ run }) => run)
   let sum = 0
   for (const half of [0, 1]) {
-    const learned = tasks.flatMap((_, at) => (at % 2 === half ? [at] : []))
-    const needs = learnNeeds(learned.map((at) => tasks[at]!))
-    const sums = await Promise.all(WAYS.map((way) => sumCosts(way, learned, costs, cell, needs)))
-    const best = WAYS[sums.indexOf(Math.min(...sums))] ?? 'full'
-    sum += await sumCosts(
-      best,
-      tasks.flatMap((_, at) => (at % 2 === half ? [] : [at])),
-      costs,
-      cell,
-      needs,
-    )
+    const learned = runs.filter((_, at) => at % 2 === half)
+    const { overrides } = await tune(learned, { ...terms, simulate: bill })
+    for (const run of runs.filter((_, at) => at % 2 !== half))
+      sum += (await bill(run, { ...terms, overrides })).billedTokens
   }
   return sum
 }
@@ -183,6 +180,7 @@ async function measure(domain: Domain, data: TaskData): Promise<Figures> {
   const costs = tasks.map((task, at) =>
     priceTask(domain, task, { auto, getShare, choose: () => choices[at] ?? Promise.resolve('') }),
   )
+  const billRun = rememberSimulations()
   const needs = learnNeeds(tasks)
   const all = tasks.map((_, at) => at)
   const rows = ROWS.filter((row) => row !== 'find' || name === 'banking')
@@ -192,7 +190,9 @@ async function measure(domain: Domain, data: TaskData): Promise<Figures> {
     progress(`${name}: ${row} ...`)
     const billed: number[] = []
     for (const cell of CELLS)
-      billed.push(row === 'tuned' ? await priceTuned(tasks, costs, cell) : await sumCosts(row, all, costs, cell, needs))
+      billed.push(
+        row === 'tuned' ? await priceTuned(tasks, billRun, cell) : await sumCosts(row, all, costs, cell, needs),
+      )
     changes.set(
       row,
       billed.map((cost, at) => cost / (full[at] ?? 1) - 1),

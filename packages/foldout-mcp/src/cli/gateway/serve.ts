@@ -15,6 +15,7 @@ import type { GatewayConfig } from '../../gateway/config/config.ts'
 import { EXIT } from '../support/exit-codes.ts'
 import { type Surroundings } from '../support/surroundings.ts'
 import { createReporter, findEncoder, getGatewayOptions, noteFailure, type EncoderOptions } from '../support/session.ts'
+import { getTunedFile } from '../../gateway/config/tuned-file.ts'
 import { openConfig } from '../support/trust.ts'
 import { formatDoctorHint, formatSentences, formatWorking, toLine, type Stream } from '../support/text.ts'
 
@@ -184,8 +185,9 @@ function watchConfig(
     }
   }
   const listener = (): void => void apply()
-  for (const file of files) watchFile(file, { interval: WATCH_MS, persistent: false }, listener)
+  const all = new Set([...files, ...files.map(getTunedFile)])
+  for (const file of all) watchFile(file, { interval: WATCH_MS, persistent: false }, listener)
   return () => {
-    for (const file of files) unwatchFile(file, listener)
+    for (const file of all) unwatchFile(file, listener)
   }
 }

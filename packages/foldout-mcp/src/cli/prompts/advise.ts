@@ -21,9 +21,7 @@ export interface AdviseOptions extends ValueOptions, PriceOptions {
 /** `foldout advise <recording>`: gives advice based on runs of a prompt or on gateway traffic. Returns the exit code. */
 export async function adviseFrom(file: string, options: AdviseOptions, { stdout }: Surroundings): Promise<number> {
   if (await isTraffic(file)) {
-    const recording = toCatalogRecording(await readTraffic(file))
-    const terms = dropUndefined({ minClients: options.minRuns })
-    const learned = { ...learnCore(recording, terms), checked: checkCore(recording, terms) }
+    const learned = await learnFromTraffic(file, options)
     stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
     return EXIT.done
   }
@@ -44,17 +42,30 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
   return EXIT.done
 }
 
+/** Computes which tools of gateway traffic are worth listing from the start. */
+export async function learnFromTraffic(
+  file: string,
+  { minRuns }: Pick<AdviseOptions, 'minRuns'>,
+): Promise<CheckedLearning> {
+  const recording = toCatalogRecording(await readTraffic(file))
+  const terms = dropUndefined({ minClients: minRuns })
+  return { ...learnCore(recording, terms), checked: checkCore(recording, terms) }
+}
+
 function formatAdvice(advice: readonly Advice[], runs: number): string {
   if (advice.length === 0) return `Nothing to change, after ${runs} recorded ${runs === 1 ? 'run' : 'runs'}.\n`
   return `${advice.map(({ message }) => toLine(message)).join('\n')}\n`
 }
 
-interface ChecksCore extends LearnedCore {
+export interface CheckedLearning extends LearnedCore {
   /** What learned cores save clients that they were not learned from. */
   readonly checked: CheckedCore
 }
 
-function formatCore({ core, saved, tools, evidence, checked }: ChecksCore, columns: number | undefined): string {
+export function formatCore(
+  { core, saved, tools, evidence, checked }: CheckedLearning,
+  columns: number | undefined,
+): string {
   const rows = tools.map((tool) => [
     tool.core ? '  list it' : '',
     toLine(tool.name),

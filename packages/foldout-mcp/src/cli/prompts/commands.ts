@@ -89,10 +89,11 @@ const addAdvise: AddCommands = (program, surroundings, finish) => {
 
 const addTune: AddCommands = (program, surroundings, finish) => {
   addPriceOptions(program.command('tune'), PER_HOUR)
-    .description('write the cheapest folding for recorded runs as overrides')
-    .argument('<recording>', 'runs of a prompt (createFileRecorder)')
+    .description('write the cheapest folding for recorded runs or gateway traffic as overrides')
+    .argument('<recording>', 'runs of a prompt (createFileRecorder) or gateway traffic (foldout serve --record)')
     .option('--prompt <module>', MODULE)
     .option('--min-runs <number>', 'change something only from this many runs on (default: 10)', readCount)
+    .option('-c, --config <file>', 'for gateway traffic: the configuration (default: the one in this folder)')
     .option('--root <folder>', 'the folder of the override files (default: prompts)')
     .option('--tag <name>', 'the name of the override file (default: tuned)')
     .option('-n, --dry-run', 'print what would change, and write nothing')
@@ -103,6 +104,7 @@ const addTune: AddCommands = (program, surroundings, finish) => {
       formatExamples(
         'foldout tune runs.jsonl --prompt support.ts --dry-run',
         'foldout tune runs.jsonl --prompt support.ts --model claude-sonnet-5-5 --per-hour 40',
+        'foldout tune traffic.jsonl --config .mcp.json',
       ),
     )
     .action(async (recording: string, options: TuneOptions) => {

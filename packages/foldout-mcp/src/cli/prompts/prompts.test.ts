@@ -5,6 +5,7 @@ import { runAgent } from 'foldout'
 import { createFileRecorder, createOverrideStore, recordRun } from 'foldout/node'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readGatewayConfig } from '../../gateway/config/read-config.ts'
 import { runCommand } from '../main.ts'
 import { clerk, greeter, support } from './desk.fixtures.ts'
 import { desks, office } from './desks.fixtures.ts'
@@ -228,20 +229,46 @@ describe('R79 foldout tune', () => {
     expect(listed).toEqual(['search_tools', 'use_tool', 'send_mail'])
   })
 
-  it('says which tools of gateway traffic to list, and what that saves other clients', async () => {
+  it('lists tools of gateway traffic in a file beside the configuration, which deleting it undoes', async () => {
     const at = '2026-11-01T00:00:00.000Z'
     const lines: object[] = [{ type: 'start', version: 1, run: 'r', at, foldout: '1.0.0' }]
     for (let client = 0; client < 6; client++) {
       const common = { run: 'r', at, preset: 'default', client: `c${client}` }
-      lines.push({ type: 'search', ...common, query: 'mail', isRedacted: false, hits: ['mail'], tokens: 300 })
-      const call = { tool: 'mail', through: 'use_tool', arguments: {}, isRedacted: false, isReadOnly: false, ok: true }
+      lines.push({ type: 'search', ...common, query: 'mail', isRedacted: false, hits: ['post/mail'], tokens: 300 })
+      const call = {
+        tool: 'post/mail',
+        through: 'use_tool',
+        arguments: {},
+        isRedacted: false,
+        isReadOnly: false,
+        ok: true,
+      }
       for (let use = 0; use < 3; use++)
         lines.push({ type: 'call', ...common, ...call, durationMs: 1, wrappingTokens: 12, toolTokens: 80 })
     }
     const traffic = write('traffic.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    const { stdout } = await run('tune', traffic)
-    expect(stdout).toContain('List mail from the start')
+    const config = write('servers.json', JSON.stringify({ mcpServers: { post: { command: 'post' } } }))
+    const tuned = join(folder, 'foldout.tuned.json')
+    const { stdout } = await run('tune', traffic, '--config', config, '--dry-run')
+    expect(stdout).toContain('List post/mail from the start')
     expect(stdout).toMatch(/On clients it was not learned from, a core saves [1-9]\d* tokens a client \(between/)
+    expect(stdout).toContain('Nothing was written, because of --dry-run.')
+    expect(existsSync(tuned)).toBe(false)
+    const done = await run('tune', traffic, '--config', config, '--json')
+    expect(JSON.parse(done.stdout)).toMatchObject({ core: ['post/mail'], written: tuned })
+    const readCore = async () => (await readGatewayConfig([config])).servers[0]!.overrides.get('mail')?.core
+    expect(await readCore()).toBe(true)
+    write(
+      'servers.json',
+      JSON.stringify({ mcpServers: { post: { command: 'post', tools: { mail: { core: false } } } } }),
+    )
+    expect(await readCore()).toBe(false)
+    write('servers.json', JSON.stringify({ mcpServers: { post: { command: 'post', tools: { x: { name: 'mail' } } } } }))
+    expect((await readGatewayConfig([config])).servers[0]!.overrides.get('x')).toEqual({ name: 'mail', core: true })
+    write('foldout.tuned.json', '{"core":[1]}')
+    await expect(readCore()).rejects.toThrow(/is not what foldout tune writes.* Fix or delete it\./)
+    rmSync(tuned)
+    expect((await readGatewayConfig([config])).servers[0]!.overrides.get('x')).toEqual({ name: 'mail' })
   })
 
   it('changes nothing with few runs, and refuses a recording without any', async () => {

@@ -12,11 +12,13 @@ import { createProgress } from '../support/progress.ts'
 import { formatSentences, formatTable, toLine } from '../support/text.ts'
 import { readAdvicePrice, toUsd, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
-import { adviseFrom } from './advise.ts'
 import { readPromptRuns } from './runs.ts'
+import { tuneGateway } from './tune-gateway.ts'
 
 export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly prompt?: string
+  /** For gateway traffic: the configuration. */
+  readonly config?: string
   readonly minRuns?: number
   readonly root?: string
   readonly tag?: string
@@ -38,8 +40,7 @@ interface Outcome extends Tuned {
 
 /** `foldout tune <recording>`: writes the cheapest folding for recorded runs as overrides. Returns the exit code. */
 export async function tuneFrom(file: string, options: TuneOptions, surroundings: Surroundings): Promise<number> {
-  // The tools that gateway traffic lists from the start are its folding.
-  if (await isTraffic(file)) return adviseFrom(file, options, surroundings)
+  if (await isTraffic(file)) return tuneGateway(file, options, surroundings)
   if (options.prompt === undefined) throw new UsageError('Name the recorded prompt with --prompt <module>.')
   const loaded = await loadPrompt(options.prompt, options)
   const runs = await findRuns(file, loaded)
@@ -73,18 +74,15 @@ function findChanges({ visibility }: Tuned, { bound }: LoadedPrompt): Readonly<R
 
 /** Writes a way to fold into the store. The file of the default tag is this command's own, and is replaced. */
 async function writeOverrides(
-  { visibility, core, ahead }: Tuned,
+  { overrides }: Tuned,
   { bound, node }: LoadedPrompt,
   { root = DEFAULT_ROOT, tag = DEFAULT_TAG }: TuneOptions,
 ): Promise<string> {
-  const store = node.createOverrideStore({ root })
   const { prompt } = bound
   try {
-    if (tag === DEFAULT_TAG) await store.delete(prompt, { tag })
-    for (const [path, how] of Object.entries(visibility))
-      await store.upsert(prompt, { tag, section: { path, visibility: how } })
-    for (const name of core) await store.upsert(prompt, { tag, tool: { name, core: true } })
-    if (ahead) await store.upsert(prompt, { tag, ahead: { max: 1 } })
+    const store = node.createOverrideStore({ root })
+    // One write, so a process that is killed leaves the old file or the new one.
+    await store.upsert(prompt, { tag, overrides, replace: tag === DEFAULT_TAG })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }

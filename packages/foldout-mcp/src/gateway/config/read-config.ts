@@ -15,6 +15,7 @@ import { servesOwnFile } from './own-entry.ts'
 import { describeMistake, read } from '../../shared/shapes.ts'
 import { findServerKey, SERVER_KEYS } from './server-key.ts'
 import { readTextFile } from './text-file.ts'
+import { applyTunedFiles } from './tuned-file.ts'
 import { runUserCode } from './user-code.ts'
 import {
   findDoubts,
@@ -62,7 +63,7 @@ export async function readCheckedConfig(files: readonly string[], check: CheckTe
   }
   if (!parts.some(({ hasServers, config }) => hasServers || config.skills.length > 0))
     throw createMissingError(files.join(', '))
-  return mergeParts(parts)
+  return applyTunedFiles(mergeParts(parts), files)
 }
 
 /** A file of JSON. */

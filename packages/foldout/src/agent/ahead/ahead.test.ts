@@ -127,7 +127,9 @@ describe('opening ahead', () => {
     expect(getOpened(done)).toMatchObject([{ rule: 'bySearch', keys: ['shipping'] }])
     expect(getOpened(await run([], { overrides }))).toMatchObject([{ keys: [] }])
     expect(getOpened(await run(['refunds'], { overrides }))).toMatchObject([{ keys: ['refunds'] }])
-    expect(getOpened(await run(undefined, { overrides: {} }))).toEqual([])
+    // `null` as in overrides that were made by hand.
+    for (const none of [{}, { ahead: null as never }])
+      expect(getOpened(await run(undefined, { overrides: none }))).toEqual([])
     const host = createHost(desk, { overrides })
     const { events } = await host.at([]).openAhead(['Where is my parcel?'])
     expect(host.at(events).tools.map(({ name }) => name)).toContain('track_parcel')

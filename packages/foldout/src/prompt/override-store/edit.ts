@@ -11,7 +11,7 @@ import {
 } from '../overrides/overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
-import { aheadCheck, sectionCheck, toolCheck } from './file.ts'
+import { aheadCheck, sectionCheck, toEntries, toolCheck, type OverrideEntries } from './file.ts'
 
 /**
  * New texts for a section.
@@ -78,6 +78,23 @@ export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): To
 export function aheadOverride(ahead: AheadOverride): AheadOverride {
   refuse(aheadCheck(ahead, 'ahead'))
   return dropUndefined({ ...ahead })
+}
+
+/** Checks overrides that are written together. */
+export function checkedEntries(prompt: AnyPrompt, overrides: PromptOverrides): OverrideEntries {
+  const entries = toEntries(overrides)
+  const tools = new Map<string, ToolOverride>()
+  const sections = new Map<string, SectionOverride>()
+  for (const [path, override] of entries.sections) {
+    refuse(sectionCheck(override, 'section'), { path })
+    sections.set(path, dropUndefined({ ...override }))
+  }
+  for (const [name, override] of entries.tools) {
+    refuse(toolCheck(override, 'tool'))
+    tools.set(name, dropUndefined({ ...override }))
+  }
+  refuseIgnored(prompt, overrides)
+  return { sections, tools, ahead: entries.ahead && aheadOverride(entries.ahead) }
 }
 
 export function mergeSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {

@@ -267,7 +267,7 @@ describe('upsert', () => {
   })
 
   it.each([
-    [{}, 'There is nothing to write. Pass a `section`, a `tool` or `ahead`.'],
+    [{}, 'There is nothing to write. Pass a `section`, a `tool`, `ahead` or `overrides`.'],
     [
       { section: { path: 'contxt', body: 'x' } },
       "This prompt has no section 'contxt' to override. Did you mean 'context'?",
@@ -342,6 +342,30 @@ describe('upsert', () => {
     expect((await store.resolve(prompt, { tag }))?.overrides).toEqual({ sections: { task }, tools: {} })
     const wrong = store.upsert(prompt, { tag, ahead: { max: Number.NaN } })
     await expect(wrong).rejects.toThrow('The override cannot be written: ahead.max is null; use a number, 0 or more.')
+  })
+
+  it('R79 writes many entries at once, merged into the file or in its place, and refuses all if one is wrong', async () => {
+    const visibility = 'full' as const
+    const [task, context] = ['task', 'context'].map((name) => ({ hash: computeHash(name), visibility }))
+    await store.upsert(prompt, { tag, section: { path: 'task', body: 'T.' } })
+    await store.upsert(prompt, { tag, overrides: { sections: { context: context! }, ahead: { max: 1 } } })
+    expect((await store.resolve(prompt, { tag }))?.overrides).toEqual({
+      sections: { task: { hash: task!.hash, body: 'T.' }, context },
+      tools: {},
+      ahead: { max: 1 },
+    })
+    await store.upsert(prompt, { tag, overrides: { sections: { task: task! } }, replace: true })
+    const after = { overrides: { sections: { task }, tools: {} }, ignored: [] }
+    expect(await store.resolve(prompt, { tag })).toEqual(after)
+    for (const bad of [
+      { hash: 'old', visibility },
+      { hash: context!.hash, visibility: 'open' as never },
+    ]) {
+      const sections = { task: { ...task!, body: 'New.' }, context: bad }
+      const writing = store.upsert(prompt, { tag, overrides: { sections }, replace: true })
+      await expect(writing).rejects.toBeInstanceOf(PromptValidationError)
+      expect(await store.resolve(prompt, { tag })).toEqual(after)
+    }
   })
 
   it('R15 can fold with a summary from an earlier override', async () => {

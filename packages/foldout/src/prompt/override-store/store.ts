@@ -19,6 +19,7 @@ import { checkInside, readInside } from './confined-file.ts'
 import { withLock, type HeldLock } from './lock.ts'
 import {
   aheadOverride,
+  checkedEntries,
   mergeSection,
   mergeTool,
   refuseMissingSummary,
@@ -111,6 +112,10 @@ export interface OverrideEdits extends OverrideTag {
   readonly section?: SectionEdit
   readonly tool?: ToolEdit
   readonly ahead?: AheadOverride
+  /** Many edits in one write, such as those of `tune`. */
+  readonly overrides?: PromptOverrides
+  /** Drops everything else that the file has. */
+  readonly replace?: boolean
 }
 
 /**
@@ -191,24 +196,30 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
       return entries && applicable(prompt, entries, place)
     },
 
-    async upsert(prompt, { tag, section, tool, ahead }) {
+    async upsert(prompt, { tag, section, tool, ahead, overrides, replace = false }) {
       const place = getPlace(root, prompt, tag)
-      if (!section && !tool && !ahead) {
-        throw new PromptValidationError('There is nothing to write. Pass a `section`, a `tool` or `ahead`.')
+      if (!section && !tool && !ahead && !overrides) {
+        throw new PromptValidationError(
+          'There is nothing to write. Pass a `section`, a `tool`, `ahead` or `overrides`.',
+        )
       }
-      const newSection = section && sectionOverride(prompt, section)
-      const newTool = tool && toolOverride(prompt, tool)
-      const newAhead = ahead && aheadOverride(ahead)
+      const edits = overrides ? checkedEntries(prompt, overrides) : toEntries({})
+      const newSections = new Map(edits.sections)
+      const newTools = new Map(edits.tools)
+      if (section) newSections.set(section.path, sectionOverride(prompt, section))
+      if (tool) newTools.set(tool.name, toolOverride(prompt, tool))
+      const newAhead = ahead ? aheadOverride(ahead) : edits.ahead
       await change(place, async (lock) => {
-        const found = await read(place)
+        const old = await read(place)
+        const found = replace ? undefined : old
         const sections = new Map(found?.sections)
         const tools = new Map(found?.tools)
-        if (newSection) {
-          const merged = mergeSection(sections.get(section.path), newSection)
-          refuseMissingSummary(prompt, section.path, merged)
-          sections.set(section.path, merged)
+        for (const [path, override] of newSections) {
+          const merged = mergeSection(sections.get(path), override)
+          refuseMissingSummary(prompt, path, merged)
+          sections.set(path, merged)
         }
-        if (newTool) tools.set(tool.name, mergeTool(tools.get(tool.name), newTool))
+        for (const [name, override] of newTools) tools.set(name, mergeTool(tools.get(name), override))
         const entries = { sections, tools, ahead: newAhead ?? found?.ahead }
         await replaceFile(place.path, formatOverrideFile(place, entries, prompt.descriptor), lock)
       })

@@ -1,6 +1,6 @@
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
-import { type CacheOptions, getCache } from '../simulate/cache.ts'
+import { type Bill, type CacheOptions, getCache } from '../simulate/cache.ts'
 import { chooseFolds } from '../../core/price/fold.ts'
 import { getRegistry } from '../../prompt/prompt.ts'
 import { findToolOnDemand, hashTool } from '../../prompt/overrides/descriptor.ts'
@@ -9,7 +9,7 @@ import type { Slot } from '../../prompt/definition/registry.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../../session/visibility.ts'
 import { getTraffic } from '../simulate/simulate.ts'
-import type { SimulatedRun } from '../simulate/contract.ts'
+import type { SimulatedRun, SimulationOptions } from '../simulate/contract.ts'
 import { isWithin } from '../replay.ts'
 import { measurePrompt } from '../section-costs.ts'
 import { listCores } from './core-tools.ts'
@@ -27,6 +27,13 @@ export interface TuneCandidate {
 
 /** The prompt as it is. */
 export const UNCHANGED: TuneCandidate = { name: 'as it is', visibility: {}, ahead: false, core: [] }
+
+const PLAIN: ReadonlySet<string> = new Set([UNCHANGED.name, 'all open', 'all folded'])
+
+/** Whether a way is the same whatever the runs need. */
+export function isPlain({ name }: TuneCandidate): boolean {
+  return PLAIN.has(name)
+}
 
 /** Lists the ways to fold the prompt of some runs, the first of which is as it is. */
 export function listCandidates(runs: readonly SimulatedRun[], options: TuneOptions): readonly TuneCandidate[] {
@@ -134,4 +141,6 @@ export interface TuneOptions extends CacheOptions {
   readonly counter?: TokenCounter
   /** With fewer runs than this, nothing is recommended. Default 10. */
   readonly minRuns?: number
+  /** Bills a run. Default `simulate`. One that remembers makes further prices quick. */
+  readonly simulate?: (run: SimulatedRun, options: SimulationOptions) => Promise<Bill>
 }

@@ -4,16 +4,17 @@ import { catalogSection, createCatalog, hybrid } from '../../entries/catalog.ts'
 import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../entries/index.ts'
 import { calls, says, scriptedAdapter } from '../../testing/scripted-adapter.ts'
 import type { SimulatedRun, SimulationStep } from '../simulate/contract.ts'
+import { simulate } from '../simulate/simulate.ts'
 import { tune } from './tune.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `Rule ${i + 1} holds.`).join(' ')
 const tool = (name: string, description = `${name}.`) =>
   defineTool({ name, description, params: z.object({ order: z.string() }), execute: () => ok('Done.') })
-const part = (key: string, how: 'full' | 'summary') =>
+const part = (key: string, how: 'full' | 'summary', count = 500) =>
   defineSection({
     key,
     title: key,
-    template: words(500),
+    template: words(count),
     summary: `About ${key}.`,
     visibility: how,
     tools: [tool(`do_${key}`)],
@@ -78,6 +79,20 @@ describe('tune()', () => {
     expect([few.name, few.isCertain, more.isCertain]).toEqual(['by need', false, true])
     expect(few.saved.low).toBeLessThan(0)
     expect(few.overrides).toMatchObject({ sections: { usual: { visibility: 'full' } } })
+  })
+
+  it('R79 keeps to what needs no learning if few runs show a small saving, and simulates each way once for all', async () => {
+    const sections = [part('usual', 'full', 900), part('rare', 'full', 300)]
+    const small = definePrompt({ ns: 'desk', key: 'small', sections }).bind()
+    const some = (count: number): readonly SimulatedRun[] =>
+      runs('full', count).map((run) => ({ ...run, prompt: small }))
+    const [few, many] = [await tune(some(12), price), await tune(some(80), price)]
+    expect([few.name, many.name]).toEqual(['as it is', 'by need'])
+    const byNeed = few.costs.find(({ name }) => name === 'by need')?.cost
+    expect(byNeed).toBeLessThan(few.costs.find(({ name }) => name === 'as it is')?.cost ?? 0)
+    let simulated = 0
+    await tune(some(12), { ...price, simulate: (...all) => (simulated++, simulate(...all)) })
+    expect(simulated).toBe(12 * 4)
   })
 
   it('R79 opens ahead where the inputs say what is needed', async () => {
