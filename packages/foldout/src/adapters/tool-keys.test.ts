@@ -49,6 +49,23 @@ describe('names of params', () => {
     expect(getProperties(ODD)['same']).toEqual({})
   })
 
+  it('replaces half of an emoji in every name and text', () => {
+    const half = '\ud83d'
+    const inner = { type: 'object', properties: { [`b${half}`]: { enum: [half] } }, required: [`b${half}`] }
+    const tool = toolWith({ type: 'object', properties: { [half]: { type: 'string' }, inner }, required: [half] })
+    expect(toSentTool(tool).inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        _: { type: 'string', description: "The field '\ufffd'." },
+        inner: { type: 'object', properties: { 'b\ufffd': { enum: ['\ufffd'] } }, required: ['b\ufffd'] },
+      },
+      required: ['_'],
+    })
+    expect(toOwnArguments({ _: 'a' }, tool)).toEqual({ [half]: 'a' })
+    const nested = toolWith({ type: 'object', properties: { inner } })
+    expect(JSON.stringify(getProperties(nested))).not.toContain('\\ud83d')
+  })
+
   it('replaces names within alternatives', () => {
     const tool = toolWith({ anyOf: [{ properties: { $a: {} } }, { properties: { b: {} } }] })
     expect(Object.keys(getProperties(tool))).toEqual(['_a', 'b'])

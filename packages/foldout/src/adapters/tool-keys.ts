@@ -1,5 +1,6 @@
 import { isObject } from 'foldout-shared/values'
 import type { JsonSchema } from '../core/schema/schema.ts'
+import { toWellFormed } from '../core/well-formed.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import type { AssistantMessage, Message, ToolCall } from './contract.ts'
 import { toToolParameters } from './tool-schemas.ts'
@@ -8,7 +9,7 @@ import { toToolParameters } from './tool-schemas.ts'
 const ACCEPTED_KEY = /^[a-zA-Z0-9_.-]{1,64}$/
 const MAX_KEY_CHARACTERS = 64
 
-/** The params of a tool under names that every provider accepts. */
+/** The params of a tool as well-formed text, under names that every provider accepts. */
 interface SentKeys {
   readonly schema: JsonSchema
   /** The names that were changed: from the name that is sent to the tool's own name. */
@@ -31,9 +32,11 @@ function createSentKeys(schema: JsonSchema): SentKeys | undefined {
   const { properties } = parameters
   const own = isObject(properties) ? Object.keys(properties) : []
   const toSent = chooseNames(own)
-  if (toSent.size === 0) return undefined
-  const toOwn = new Map([...toSent].map(([name, sent]) => [sent, name]))
-  return { schema: renameProperties(parameters, toSent), toOwn, toSent }
+  const renamed = toSent.size === 0 ? parameters : renameProperties(parameters, toSent)
+  const sent = toWellFormed(renamed)
+  if (sent === parameters) return undefined
+  const toOwn = new Map([...toSent].map(([name, accepted]) => [accepted, name]))
+  return { schema: sent, toOwn, toSent }
 }
 
 /** Chooses a name for each that is not accepted. The same names always give the same result. */

@@ -98,7 +98,7 @@ function copySchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
       values += 1
       const inner = getInnerKind(kind, Array.isArray(from) ? undefined : key)
       if (typeof value !== 'object' || value === null) {
-        setField(to, key, typeof value === 'string' ? value.toWellFormed() : value)
+        setField(to, key, value)
       } else if (depth >= MAX_TOOL_SCHEMA_DEPTH || values > MAX_TOOL_SCHEMA_VALUES) {
         if (inner === 'schema' && !Array.isArray(value)) setField(to, key, {})
       } else {

@@ -17,8 +17,13 @@ export type AdditionStyle = 'anthropic' | 'openai'
 export function getAdditionStyle(model: LanguageModel): AdditionStyle | undefined {
   if (typeof model === 'string') return undefined
   if (/(^|\.)anthropic\./.test(model.provider)) return 'anthropic'
-  if (model.provider === 'openai.responses') return 'openai'
+  // Packages of AI SDK 6 leave out the options.
+  if (model.provider === 'openai.responses' && isOfVersion7(model)) return 'openai'
   return undefined
+}
+
+function isOfVersion7({ specificationVersion }: { readonly specificationVersion: string }): boolean {
+  return specificationVersion !== 'v2' && specificationVersion !== 'v3'
 }
 
 /** The betas that Anthropic's package adds to requests that add tools. */

@@ -1,4 +1,5 @@
 import type { OutputSpec } from '../../prompt/definition/output.ts'
+import { toWellFormed } from '../../core/well-formed.ts'
 import type { AssistantMessage } from '../contract.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 
@@ -12,7 +13,7 @@ const OUTPUT_TOOL = 'StructuredOutput'
 export function getOutputOptions(output: OutputSpec<unknown> | undefined): Record<string, unknown> {
   if (output?.container !== 'object') return {}
   // The executable's validator does not know every dialect that `$schema` may name.
-  const { $schema: _, ...schema } = toToolParameters(output.jsonSchema, 'anthropic')
+  const { $schema: _, ...schema } = toWellFormed(toToolParameters(output.jsonSchema, 'anthropic'))
   return { outputFormat: { type: 'json_schema', schema } }
 }
 

@@ -1,4 +1,5 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { getAdditionStyle, type AdditionStyle } from '../../../adapters/ai-sdk/additions.ts'
 import { loadAi } from '../../../adapters/ai-sdk/package.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
@@ -11,6 +12,7 @@ import { agentRun } from '../../state/run-state.ts'
 import { listEveryTool } from '../core/every-tool.ts'
 import { createHost } from '../core/host.ts'
 import { checkNames } from '../core/names.ts'
+import { placeAddedTools, type PlacedTools } from './added-tools.ts'
 import { reportReply, reportStep } from './report.ts'
 import { getInputText, getResultTexts, unwrapHints, withoutStaleReasoning } from './step-messages.ts'
 import { createApprovals, createPlainError, createToolWrapper, type ToolApprovals } from './wrap-tool.ts'
@@ -44,6 +46,13 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
    * default, the output is a short notice, and only the model reads the text.
    */
   readonly showTextInOutput?: boolean
+  /**
+   * `native`: tools that an opening or a search adds are sent at their place in the conversation, so everything before it
+   * stays cached, and `native()` adds what a search finds. This works for models of `@ai-sdk/anthropic` (3.0.138, or 4.0
+   * and later) and the Responses models of `@ai-sdk/openai` (4.0 and later), at an endpoint that accepts it. Default
+   * `plain`: at the end of the list of tools.
+   */
+  readonly toolAdditions?: 'native' | 'plain'
   /** Called with what happens, as in a run: pass a recorder's or the inspector's listener. */
   readonly onEvent?: (event: AgentEvent) => void
 }
@@ -131,7 +140,8 @@ export interface AiSdkDisclosure {
  * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
-  const { prompt, session, tools: own = {}, showTextInOutput: showText = false, messages: begun, ...others } = options
+  const { prompt, session, tools: own = {}, messages: begun, ...more } = options
+  const { showTextInOutput: showText = false, toolAdditions = 'plain', ...others } = more
   if (others.open !== undefined && begun === undefined)
     throw new FoldoutError(
       'run-options',
@@ -143,7 +153,10 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
     await host.at(session).openAhead(begun.flatMap((message) => getInputText(message) ?? []))
   const first = host.at(session)
   const every = listEveryTool(first)
-  const offer = createOffer(own, every, createToolWrapper(ai, { host, session, showText }))
+  // The style of the model of the step that is under way.
+  let style: AdditionStyle | undefined
+  const addsInPlace = (): boolean => style !== undefined
+  const offer = createOffer(own, every, createToolWrapper(ai, { host, session, showText, addsInPlace }))
   const names = offer.update(first.tools)
   return {
     system: first.getPrompt().text,
@@ -153,15 +166,17 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
     toolApproval: createApprovals({ host, session }, every),
     prepareStep({ messages = [], model, stepNumber } = {}) {
       const now = host.at(session)
-      const active = offer.update(now.tools)
+      style = toolAdditions === 'native' && model !== undefined ? getAdditionStyle(model) : undefined
       keepOrder(session, now.tools)
       const { messages: all, shown } = now.addAhead(messages, {
         getInput: getInputText,
         create: (content): ModelMessage => ({ role: 'user', content }),
       })
+      const placed = placeAddedTools(all, { session, tools: now.tools, style })
+      const active = offer.update(now.tools, placed.options)
       const rendered = now.getPrompt([...getResultTexts(messages), ...shown])
       reportStep(host.report, { prompt: rendered, messages, tools: active, model, stepNumber })
-      const said = withoutStaleReasoning(unwrapHints(all), model)
+      const said = withoutStaleReasoning(unwrapHints(placed.messages), model, placed.calls)
       const isSame = said.every((message, index) => message === messages[index])
       return {
         activeTools: [...active],
@@ -191,22 +206,24 @@ function keepOrder(session: Session, tools: readonly AnyTool[]): void {
 interface ToolOffer {
   /** All tools; those that can be called are at the end, in the order in which they were opened. */
   readonly tools: ToolSet
-  /** Offers tools in this order, and returns the names of all offered tools. */
-  update(tools: readonly AnyTool[]): readonly string[]
+  /** Offers tools in this order, with options for the provider, and returns the names of all offered tools. */
+  update(tools: readonly AnyTool[], options?: PlacedTools['options']): readonly string[]
 }
 
 function createOffer(own: ToolSet, all: readonly AnyTool[], wrap: (tool: AnyTool) => ToolSet[string]): ToolOffer {
   checkNames(Object.keys(own), all)
-  const tools: ToolSet = { ...own }
-  for (const tool of all) tools[tool.name] = wrap(tool)
+  const wrapped = new Map(all.map((tool) => [tool.name, wrap(tool)]))
+  const tools: ToolSet = { ...own, ...Object.fromEntries(wrapped) }
   return {
     tools,
-    update(offered) {
+    update(offered, options) {
       for (const tool of offered) {
-        // A section may have been enabled since all tools were looked up.
-        const known = tools[tool.name] ?? wrap(tool)
+        // A section may have been enabled, or a search may have found a tool, since all tools were looked up.
+        const known = wrapped.get(tool.name) ?? wrap(tool)
+        wrapped.set(tool.name, known)
+        const providerOptions = options?.get(tool.name)
         delete tools[tool.name]
-        tools[tool.name] = known
+        tools[tool.name] = providerOptions ? { ...known, providerOptions } : known
       }
       return [...Object.keys(own), ...offered.map(({ name }) => name)]
     },

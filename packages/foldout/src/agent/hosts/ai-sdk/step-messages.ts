@@ -44,11 +44,19 @@ function isWrapped(part: unknown): part is { readonly output: { readonly value: 
 
 /**
  * Leaves out the reasoning before the last change of the tool list, for models that bind reasoning to the list. They
- * refuse it otherwise.
+ * refuse it otherwise. The tools of calls `inPlace` do not change the list.
  */
-export function withoutStaleReasoning(messages: ModelMessage[], model: LanguageModel | undefined): ModelMessage[] {
+export function withoutStaleReasoning(
+  messages: ModelMessage[],
+  model: LanguageModel | undefined,
+  inPlace: ReadonlySet<string>,
+): ModelMessage[] {
   if (model === undefined || !bindsReasoning(model)) return messages
-  const last = messages.findLastIndex((message) => getResultTexts([message]).some(addsTools))
+  const last = messages.findLastIndex(
+    ({ role, content }) =>
+      role === 'tool' &&
+      content.some((part) => !('toolCallId' in part && inPlace.has(part.toolCallId)) && getTexts(part).some(addsTools)),
+  )
   return messages.map((message, index) => {
     if (index > last || message.role !== 'assistant' || typeof message.content === 'string') return message
     const content = message.content.filter(({ type }) => type !== 'reasoning')

@@ -8,18 +8,21 @@ import { agentRun } from '../../state/run-state.ts'
 import type { Host, HostCall, HostResult } from '../core/contract.ts'
 import { rememberNeed } from '../core/asked.ts'
 import { toHostTool } from '../core/host.ts'
+import { rememberAdded } from './added-tools.ts'
 
 export interface WrapperOptions {
   readonly host: Host
   readonly session: Session
   /** Whether the output of a tool that opens sections is their text, for people to see. */
   readonly showText: boolean
+  /** Whether the provider takes added tools at their place in the conversation. */
+  readonly addsInPlace: () => boolean
 }
 
 /** Creates a function that wraps Foldout tools as AI SDK tools. */
 export function createToolWrapper(
   ai: Awaited<ReturnType<typeof loadAi>>,
-  { host, session, showText }: WrapperOptions,
+  { host, session, showText, addsInPlace: canAdd }: WrapperOptions,
 ): (tool: AnyTool) => ToolSet[string] {
   const runInTurn = createTurnstile()
   return (tool) => {
@@ -37,7 +40,9 @@ export function createToolWrapper(
         const call = { id, name, arguments: input }
         // The application may have replaced the check below by one of its own, which knows nothing of this tool.
         const isApproved = isApprovedIn(messages, id)
-        const result = await runInTurn(tool, () => host.at(session).call(call, { signal, isApproved }))
+        const addsInPlace = canAdd()
+        const result = await runInTurn(tool, () => host.at(session).call(call, { signal, isApproved, addsInPlace }))
+        if (addsInPlace) rememberAdded(session, id, result.added)
         // Thrown so the SDK marks the result as an error; the model reads the message unchanged.
         if (result.isError) throw createPlainError('tool-failed', result.text)
         const output = showText ? result.text : (result.notice ?? result.text)

@@ -201,6 +201,8 @@ export interface HostCallOptions {
    * meanwhile, such as a script, runs only what was approved.
    */
   readonly need?: ApprovalNeed | undefined
+  /** Whether tools that this call adds leave everything before them in the provider's cache. Default false. */
+  readonly addsInPlace?: boolean
 }
 
 /**

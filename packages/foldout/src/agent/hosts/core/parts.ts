@@ -24,7 +24,7 @@ export function createContext(
   { filesystem, render }: Pick<ViewParts, 'filesystem' | 'render'>,
   { session, rendered }: Pick<HostView, 'session' | 'rendered'>,
   { id }: HostCall,
-  { signal = new AbortController().signal }: HostCallOptions,
+  { signal = new AbortController().signal, addsInPlace = false }: HostCallOptions,
 ): ToolContext {
   return {
     session,
@@ -34,5 +34,6 @@ export function createContext(
     deadline: render.deadline,
     filesystem,
     prompt: rendered,
+    addsInPlace,
   }
 }

@@ -45,6 +45,12 @@ describe('ranking', () => {
     expect((await find(query))[0]).toBe(first)
   })
 
+  it('R45 takes a word that tells nothing for a name, if the query has no other', async () => {
+    const index = indexOf([toolNamed('other'), toolNamed('send_mail')])
+    expect(await index.search('Other thing')).toMatchObject({ fit: 'good', hits: [{ tool: { name: 'other' } }] })
+    expect(namesIn(await index.search('some other mail'))[0]).toBe('send_mail')
+  })
+
   it('R45 forgives a slip in a word that matches nothing', async () => {
     expect((await find('thermostta'))[0]).toBe('home/set_thermostat')
     expect((await find('wether forcast'))[0]).toBe('weather/get_weather_forecast')

@@ -1,6 +1,7 @@
 import type { Searchable } from '../contract.ts'
 import { MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
 import { cutText } from '../../../core/text.ts'
+import { STOP_WORDS } from '../text/stop-words.ts'
 import { toNameKey } from '../text/tool-text.ts'
 
 /** Letters and digits, in one or in several parts with separators between them. */
@@ -59,7 +60,10 @@ function getMentions(query: string): readonly string[] {
     const quoted = texts.find((text) => text !== undefined)
     if (quoted !== undefined) mentions.push(quoted)
   }
-  for (const [chain] of query.matchAll(CHAIN)) if (JOINT.test(chain)) mentions.push(chain)
+  const chains = Array.from(query.matchAll(CHAIN), ([chain]) => chain)
+  // A query without a telling word can only mean names.
+  const isName = chains.every((chain) => STOP_WORDS.has(chain.toLowerCase()))
+  for (const chain of chains) if (isName || JOINT.test(chain)) mentions.push(chain)
   return mentions
 }
 
