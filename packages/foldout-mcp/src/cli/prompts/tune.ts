@@ -3,6 +3,9 @@ import type { Visibility } from 'foldout'
 import type { AdvicePrice, Tuned } from 'foldout/telemetry'
 import { toSimulationSteps } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
+import { findDefaultConfig } from '../../gateway/config/own-entry.ts'
+import { requireFile } from '../../gateway/config/text-file.ts'
+import { getTunedFile, writeTunedFile } from '../../gateway/config/tuned-file.ts'
 import { isTraffic } from '../../gateway/traffic/recording.ts'
 import { dropUndefined } from 'foldout-shared/values'
 import { formatNumber, formatUsd } from 'foldout-shared/numbers'
@@ -12,8 +15,8 @@ import { createProgress } from '../support/progress.ts'
 import { formatSentences, formatTable, toLine } from '../support/text.ts'
 import { readAdvicePrice, toUsd, type PriceOptions } from '../support/prices.ts'
 import { loadPrompt, type LoadedPrompt, type ValueOptions } from '../support/prompt-module.ts'
+import { formatCore, learnFromTraffic } from './advise.ts'
 import { readPromptRuns } from './runs.ts'
-import { tuneGateway } from './tune-gateway.ts'
 
 export interface TuneOptions extends ValueOptions, PriceOptions {
   readonly prompt?: string
@@ -57,6 +60,31 @@ export async function tuneFrom(file: string, options: TuneOptions, surroundings:
   const { stdout } = surroundings
   stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : formatOutcome(outcome, price, surroundings))
   return EXIT.done
+}
+
+/** Lists the tools of gateway traffic from the start that save most: this is how a gateway folds. Returns the exit code. */
+async function tuneGateway(file: string, options: TuneOptions, { stdout }: Surroundings): Promise<number> {
+  const { config = findDefaultConfig(process.cwd()), dryRun = false } = options
+  if (config !== undefined) await requireFile(config)
+  const learned = await learnFromTraffic(file, options)
+  const pays = learned.evidence.isEnough && learned.core.length > 0 && learned.checked.mean > 0
+  const target = pays && !dryRun && config !== undefined ? getTunedFile(config) : null
+  if (target !== null) await writeTunedFile(target, learned.core)
+  if (options.json) {
+    stdout.write(`${JSON.stringify({ ...learned, written: target }, null, 2)}\n`)
+    return EXIT.done
+  }
+  const said = pays
+    ? describeTunedFile(target, dryRun)
+    : 'Nothing was written: no core saves anything on other clients.'
+  stdout.write(`${formatCore(learned, stdout.columns)}${said}\n`)
+  return EXIT.done
+}
+
+function describeTunedFile(target: string | null, dryRun: boolean): string {
+  if (target !== null) return `Written to ${target}. Delete the file to undo it.`
+  if (dryRun) return 'Nothing was written, because of --dry-run.'
+  return 'Nothing was written: this folder has no configuration. Name it with --config <file>.'
 }
 
 async function findRuns(file: string, loaded: LoadedPrompt) {

@@ -50,7 +50,7 @@ export interface ToolEdit {
 }
 
 /** Turns an edit into an override of the current source, if the prompt accepts it. */
-export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdit): SectionOverride {
+function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdit): SectionOverride {
   const paths = prompt.descriptor.sections.map((section) => section.path)
   const { hash } =
     prompt.descriptor.sections.find((section) => section.path === path) ?? refuseUnknown('section', path, paths)
@@ -62,7 +62,7 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
 }
 
 /** Turns an edit into an override of the current source, if the prompt accepts it. */
-export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
+function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
   const names = prompt.descriptor.tools.map((tool) => tool.name)
   const hash =
     prompt.descriptor.tools.find((tool) => tool.name === name)?.hash ??
@@ -75,16 +75,23 @@ export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): To
 }
 
 /** Checks how sections are opened ahead. */
-export function aheadOverride(ahead: AheadOverride): AheadOverride {
+function aheadOverride(ahead: AheadOverride): AheadOverride {
   refuse(aheadCheck(ahead, 'ahead'))
   return dropUndefined({ ...ahead })
 }
 
-/** Checks overrides that are written together. */
-export function checkedEntries(prompt: AnyPrompt, overrides: PromptOverrides): OverrideEntries {
+interface Edits {
+  readonly section: SectionEdit | undefined
+  readonly tool: ToolEdit | undefined
+  readonly ahead: AheadOverride | undefined
+  readonly overrides: PromptOverrides | undefined
+}
+
+/** Turns edits into the overrides to write, if the prompt accepts all of them. */
+export function checkEdits(prompt: AnyPrompt, { section, tool, ahead, overrides = {} }: Edits): OverrideEntries {
   const entries = toEntries(overrides)
-  const tools = new Map<string, ToolOverride>()
   const sections = new Map<string, SectionOverride>()
+  const tools = new Map<string, ToolOverride>()
   for (const [path, override] of entries.sections) {
     refuse(sectionCheck(override, 'section'), { path })
     sections.set(path, dropUndefined({ ...override }))
@@ -94,7 +101,10 @@ export function checkedEntries(prompt: AnyPrompt, overrides: PromptOverrides): O
     tools.set(name, dropUndefined({ ...override }))
   }
   refuseIgnored(prompt, overrides)
-  return { sections, tools, ahead: entries.ahead && aheadOverride(entries.ahead) }
+  if (section) sections.set(section.path, sectionOverride(prompt, section))
+  if (tool) tools.set(tool.name, toolOverride(prompt, tool))
+  const opening = ahead ?? entries.ahead
+  return { sections, tools, ahead: opening && aheadOverride(opening) }
 }
 
 export function mergeSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {

@@ -17,17 +17,7 @@ import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import { removeLeftOvers, replaceFile } from './atomic-file.ts'
 import { checkInside, readInside } from './confined-file.ts'
 import { withLock, type HeldLock } from './lock.ts'
-import {
-  aheadOverride,
-  checkedEntries,
-  mergeSection,
-  mergeTool,
-  refuseMissingSummary,
-  sectionOverride,
-  toolOverride,
-  type SectionEdit,
-  type ToolEdit,
-} from './edit.ts'
+import { checkEdits, mergeSection, mergeTool, refuseMissingSummary, type SectionEdit, type ToolEdit } from './edit.ts'
 import {
   formatOverrideFile,
   parseOverrideFile,
@@ -203,24 +193,20 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
           'There is nothing to write. Pass a `section`, a `tool`, `ahead` or `overrides`.',
         )
       }
-      const edits = overrides ? checkedEntries(prompt, overrides) : toEntries({})
-      const newSections = new Map(edits.sections)
-      const newTools = new Map(edits.tools)
-      if (section) newSections.set(section.path, sectionOverride(prompt, section))
-      if (tool) newTools.set(tool.name, toolOverride(prompt, tool))
-      const newAhead = ahead ? aheadOverride(ahead) : edits.ahead
+      const edits = checkEdits(prompt, { section, tool, ahead, overrides })
       await change(place, async (lock) => {
+        // Also one that is replaced: a malformed file is never overwritten.
         const old = await read(place)
         const found = replace ? undefined : old
         const sections = new Map(found?.sections)
         const tools = new Map(found?.tools)
-        for (const [path, override] of newSections) {
+        for (const [path, override] of edits.sections) {
           const merged = mergeSection(sections.get(path), override)
           refuseMissingSummary(prompt, path, merged)
           sections.set(path, merged)
         }
-        for (const [name, override] of newTools) tools.set(name, mergeTool(tools.get(name), override))
-        const entries = { sections, tools, ahead: newAhead ?? found?.ahead }
+        for (const [name, override] of edits.tools) tools.set(name, mergeTool(tools.get(name), override))
+        const entries = { sections, tools, ahead: edits.ahead ?? found?.ahead }
         await replaceFile(place.path, formatOverrideFile(place, entries, prompt.descriptor), lock)
       })
     },

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { findStats } from '../../shared/files.ts'
-import { UsageError } from './config.ts'
-import { MAX_IMPORTED_FILES } from './limits.ts'
-import { readTextFile } from './text-file.ts'
+import { UsageError } from '../../gateway/config/config.ts'
+import { MAX_IMPORTED_FILES } from '../../gateway/config/limits.ts'
+import { readTextFile } from '../../gateway/config/text-file.ts'
 
 /** Any text in quotes that is a relative path: files are also named to `require`, `import()` and `new URL`. */
 const RELATIVE_PATH = /(["'`])(\.\.?\/(?:(?!\1)[^\\\n]){1,500})\1/g
