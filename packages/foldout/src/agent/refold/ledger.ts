@@ -56,6 +56,13 @@ export function createLedger(options: LedgerOptions): (conversation: Conversatio
   }
 }
 
+/** How far the conversation was looked at, and the messages by which it is known. */
+interface Seen {
+  length: number
+  first: Message | undefined
+  last: Message | undefined
+}
+
 class Book implements Ledger {
   readonly entries: LedgerEntry[] = []
   readonly sent: Message[] = []
@@ -68,9 +75,7 @@ class Book implements Ledger {
   readonly #options: LedgerOptions
   readonly #records: FoldRecords
   readonly #projector: Projector
-  #length = 0
-  #first: Message | undefined
-  #last: Message | undefined
+  #seen: Seen = { length: 0, first: undefined, last: undefined }
 
   constructor({ log, folded, summary }: Conversation, options: LedgerOptions) {
     this.#options = options
@@ -82,10 +87,11 @@ class Book implements Ledger {
 
   /** Whether a conversation only goes on where this ledger ends. */
   canContinue({ log, folded, summary }: Conversation): boolean {
-    if (folded !== this.#records.folded || summary !== this.#records.summary || log.length < this.#length) return false
-    if (this.#length > 0 && (log.at(0) !== this.#first || log.at(this.#length - 1) !== this.#last)) return false
+    const { length, first, last } = this.#seen
+    if (folded !== this.#records.folded || summary !== this.#records.summary || log.length < length) return false
+    if (length > 0 && (log.at(0) !== first || log.at(length - 1) !== last)) return false
     if (this.#options.removesTools) return true
-    for (let at = this.#length; at < log.length; at++) {
+    for (let at = length; at < log.length; at++) {
       const message = log.at(at)
       if (message?.role === 'tools' && message.removed) return false
     }
@@ -93,19 +99,20 @@ class Book implements Ledger {
   }
 
   extend({ log, summary }: Conversation): void {
-    for (; this.#length < log.length; this.#length++) {
-      const message = log.at(this.#length)
+    const seen = this.#seen
+    for (; seen.length < log.length; seen.length++) {
+      const message = log.at(seen.length)
       if (!message) return
-      this.#first ??= message
-      this.#last = message
+      seen.first ??= message
+      seen.last = message
       if (message.role === 'assistant') {
         this.replies++
         this.#calls = new Map(message.toolCalls.map((call) => [call.id, call]))
       }
       if (message.role === 'tool') this.results++
       const { sent, getStub } = this.#projector.project(message)
-      if (!sent || this.#length < (summary?.count ?? 0)) continue
-      const entry = this.#add({ position: this.#length, message, sent })
+      if (!sent || seen.length < (summary?.count ?? 0)) continue
+      const entry = this.#add({ position: seen.length, message, sent })
       if (message.role === 'tool' && getStub)
         this.long.push({ entry, message, call: this.#calls.get(message.callId), getStub })
     }
