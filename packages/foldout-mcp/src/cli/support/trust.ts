@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { TrustSkill } from 'foldout/skills'
 import { followLinks } from '../../clients/files.ts'
-import { hashText } from '../../shared/hash.ts'
 import { readConfigServers } from '../../clients/gateway-config.ts'
 import { getStateFolder } from '../../clients/places.ts'
 import { hideSecrets } from '../../clients/redact.ts'
@@ -11,7 +9,7 @@ import { createState, type State } from '../../clients/state.ts'
 import { UsageError, type GatewayConfig } from '../../gateway/config/config.ts'
 import { DEFAULT_CONFIGS, findDefaultConfig } from '../../gateway/config/own-entry.ts'
 import { isCode, readCheckedConfig, readGatewayConfig, type CheckText } from '../../gateway/config/read-config.ts'
-import { readImportedTexts } from './imported-files.ts'
+import { findPlace, hashContent } from './trusted-content.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
 import type { Surroundings } from './surroundings.ts'
 import { formatSentences, shorten, toLine } from './text.ts'
@@ -191,20 +189,6 @@ async function isTrusted(file: string, text: string, state: State): Promise<bool
 async function record(file: string, text: string, state: State): Promise<void> {
   const place = await findPlace(file)
   await state.trusted.write({ file: place, content: await hashContent(place, text) })
-}
-
-/**
- * Where a file is, in the folder's real path. If the file is a link, this is not where it leads: its relative paths start in the folder
- * that it is in, so a folder with a link to a file that the user trusts elsewhere could run anything.
- */
-async function findPlace(file: string): Promise<string> {
-  return join(await realpath(dirname(resolve(file))), basename(file))
-}
-
-/** A program is what it imports, too: a pull could change only that. */
-async function hashContent(path: string, text: string): Promise<string> {
-  if (!isCode(path)) return hashText(text)
-  return hashText(JSON.stringify(await readImportedTexts(path, text)))
 }
 
 /** What this program keeps about the clients and projects of a machine. */

@@ -1,9 +1,26 @@
 import { realpathSync } from 'node:fs'
-import { dirname, extname, join, relative, resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { findStats } from '../../shared/files.ts'
 import { UsageError } from '../../gateway/config/config.ts'
 import { MAX_IMPORTED_FILES } from '../../gateway/config/limits.ts'
 import { readTextFile } from '../../gateway/config/text-file.ts'
+import { isCode } from '../../gateway/config/read-config.ts'
+import { hashText } from '../../shared/hash.ts'
+
+/**
+ * Where a file is, in the folder's real path. If the file is a link, this is not where it leads: its relative paths start in the folder
+ * that it is in, so a folder with a link to a file that the user trusts elsewhere could run anything.
+ */
+export async function findPlace(file: string): Promise<string> {
+  return join(await realpath(dirname(resolve(file))), basename(file))
+}
+
+/** A program is what it imports, too: a pull could change only that. */
+export async function hashContent(path: string, text: string): Promise<string> {
+  if (!isCode(path)) return hashText(text)
+  return hashText(JSON.stringify(await readImportedTexts(path, text)))
+}
 
 /** Any text in quotes that is a relative path: files are also named to `require`, `import()` and `new URL`. */
 const RELATIVE_PATH = /(["'`])(\.\.?\/(?:(?!\1)[^\\\n]){1,500})\1/g
@@ -17,7 +34,7 @@ const PROGRAMS: ReadonlySet<string> = new Set(EXTENSIONS.slice(0, -1))
  *
  * @throws UsageError if there are too many, or one is too large.
  */
-export async function readImportedTexts(file: string, text: string): Promise<readonly string[]> {
+async function readImportedTexts(file: string, text: string): Promise<readonly string[]> {
   const texts = new Map([[resolve(file), text]])
   // A map goes through what is added on the way.
   for (const [path, content] of texts) {
