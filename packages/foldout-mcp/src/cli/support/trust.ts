@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { TrustSkill } from 'foldout/skills'
 import { followLinks } from '../../clients/files.ts'
 import { readConfigServers } from '../../clients/gateway-config.ts'
