@@ -92,7 +92,9 @@ describe('R59 the advice view in a browser', () => {
     const items = page.locator('.advice-item')
     await items.first().waitFor()
     const texts = await items.allInnerTexts()
-    expect(texts.join('\n')).toMatch(/^Show all[^]*40 conversations an hour[^]*Used in\s+3 of 3 runs[^]*Before\s+[\d,]+\s+After\s+[\d,]+/)
+    expect(texts.join('\n')).toMatch(
+      /^Show all[^]*40 conversations an hour[^]*Used in\s+3 of 3 runs[^]*Before\s+[\d,]+\s+After\s+[\d,]+/,
+    )
   })
 
   it('is hidden without a prompt', async () => {
