@@ -80,4 +80,21 @@ describe('R70 a section that the application closes', () => {
     expect(last?.tools).toContain('read_result')
     expect(state.folded).not.toEqual([])
   })
+
+  it.each(ways)('leaves with a new render, whatever its size: $name, tools can be added: $addsTools', async (way) => {
+    const { disclosure, tools, opens, addsTools } = way
+    const session = createSession()
+    const bound = createPrompt(tools)
+    const run = async (script: readonly ScriptStep[], options: { readonly rerender?: boolean } = {}) => {
+      const adapter = { ...scriptedAdapter(script), supportsDynamicTools: addsTools }
+      await runAgent(bound, { adapter, session, disclosure, input: 'Go.', ...options })
+      return adapter.requests.at(-1)
+    }
+    expect(hasGuide(await run([opens, says('Done.')]))).toBe(true)
+    session.dispatch(visibility.events.cleared({ path: 'guide' }))
+    const last = await run([says('Done.')], { rerender: true })
+    expect(hasGuide(last)).toBe(false)
+    expect(last?.tools).not.toContain('use_guide')
+    expect(last?.tools).not.toContain('read_result')
+  })
 })

@@ -24,6 +24,7 @@ export function createRunRefold(core: Omit<RunCore, 'turn' | 'refold'>): Refold 
   return createRefold({
     terms: toRefoldTerms(refold || {}, { window, adapter }),
     isOn: isWanted && adapter.ownsConversation !== true,
+    leavesClosed: refold !== false && adapter.ownsConversation !== true,
     window,
     adapter,
     beforeRequest: createHook(core),

@@ -57,7 +57,8 @@ export function needsReadResult({
 
 /** Whether a conversation has something that only `read_result` shows. */
 export function canReadResults({ state: { folded, summary } }: RunCore['journal']): boolean {
-  return summary !== null || folded.some(({ form }) => form !== 'kept')
+  // A closed section is opened again.
+  return summary !== null || folded.some(({ form }) => form === 'large' || form === 'old')
 }
 
 /** Adds tools to the conversation. */

@@ -26,6 +26,7 @@ function createConversation(turns: number) {
   const refold = createRefold({
     terms: toRefoldTerms({ at: 1_000 }, { window: undefined, adapter }),
     isOn: true,
+    leavesClosed: true,
     window: undefined,
     adapter,
     beforeRequest: undefined,

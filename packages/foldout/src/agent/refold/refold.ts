@@ -28,6 +28,8 @@ export interface RefoldParts {
   readonly terms: RefoldTerms
   /** Whether results are folded. */
   readonly isOn: boolean
+  /** Whether the texts of closed sections leave when the cache is lost anyway. */
+  readonly leavesClosed: boolean
   /** The size of the context window in tokens, if known. */
   readonly window: number | undefined
   readonly adapter: { readonly bindsReasoning?: boolean; readonly removesTools?: boolean }
@@ -111,10 +113,11 @@ export function createRefold(parts: RefoldParts): Refold {
       return results.filter((result) => !isKept(parts, result) && isLarge(result, parts))
     },
     async decide(next) {
-      if (!parts.isOn) return undefined
-      const asked = await ask(parts, { getLedger, next, tokens: count(next) })
+      const asked = parts.isOn ? await ask(parts, { getLedger, next, tokens: count(next) }) : undefined
+      if (!parts.isOn && !(parts.leavesClosed && isCold())) return undefined
       const question = { context: count(next), isCold: isCold(), ledger: getLedger(), canSummarize }
-      return asked ? toDue(parts, asked, question) : decideOwn(parts, question)
+      if (asked) return toDue(parts, asked, question)
+      return (parts.isOn ? decideOwn(parts, question) : undefined) ?? leaveClosed(parts, question)
     },
     isTooFull,
     giveUpSummary() {
@@ -226,6 +229,19 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
   if (!plan && !isStillFull && sections.length === 0) return undefined
   const reason = plan?.reason ?? getReason(question, window)
   return { plan, spent: getSpent(results), sections, reason, summary: undefined, isSummaryFirst, context }
+}
+
+/** Folds the texts of sections that were closed since: nobody wants them, and without a cache their going costs nothing. */
+function leaveClosed(parts: RefoldParts, { context, isCold, ledger }: Question): DueFold | undefined {
+  if (!isCold || !parts.leavesClosed) return undefined
+  const { cache } = parts.terms
+  const results = listFor(parts, ledger, NONE).filter(
+    ({ isSpent, tokens, stubTokens }) => isSpent === true && tokens > stubTokens,
+  )
+  if (results.length === 0) return undefined
+  const reason = 'cold' as const
+  const plan = { ...planFold({ context, isCold, cacheRead: cache.read, cacheWrite: cache.write }, results), reason }
+  return { plan, spent: getSpent(results), sections: [], reason, summary: undefined, isSummaryFirst: false, context }
 }
 
 /** Why something closes although no results fold. */
