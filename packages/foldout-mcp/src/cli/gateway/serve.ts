@@ -1,5 +1,5 @@
 import { untilStopped } from '../support/until-stopped.ts'
-import { unwatchFile, watchFile } from 'node:fs'
+import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../../gateway/config/definition.ts'
 import { ignore } from 'foldout/promises'
@@ -184,7 +184,10 @@ function watchConfig(
       onProblem(`The new configuration was rejected, and the old one stays in use: ${(error as Error).message}`)
     }
   }
-  const listener = (): void => void apply()
+  // A file that does not exist is reported once, without a change.
+  const listener = (now: Stats, before: Stats): void => {
+    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) void apply()
+  }
   const all = new Set([...files, ...files.map(getTunedFile)])
   for (const file of all) watchFile(file, { interval: WATCH_MS, persistent: false }, listener)
   return () => {
