@@ -45,15 +45,22 @@ function keepObjects(given: unknown, known: ReadonlySet<string>): Readonly<Recor
   return Object.fromEntries(kept) as Readonly<Record<string, object>>
 }
 
-/** Sends a request to the only server. */
+/** Sends a request to the only server. If that does not know it either, nobody does, which modern clients see over HTTP. */
 export async function passRequest(
   servers: readonly GatewayServer[],
   { method, params }: FeatureRequest,
   context: FeatureContext,
 ): Promise<JsonObject | undefined> {
   const only = findOnly(servers)
-  return only && forward(only, method, params, context)
+  try {
+    return await (only && forward(only, method, params, context))
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === METHOD_NOT_FOUND) return undefined
+    throw error
+  }
 }
+
+const METHOD_NOT_FOUND = -32_601
 
 /** Sends a client's notification to the only server, which is started if necessary. */
 export function passNotification(
