@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
 import { serveSkills, type ServedSkills } from 'foldout/mcp'
 import type { Skill, TrustSkill } from 'foldout/skills'
+import { findStats } from '../../shared/files.ts'
 
 /**
  * Reads the skills of a configuration. What is wrong with one does not affect the others.
@@ -43,7 +43,7 @@ async function readFolder(
     import('foldout/node'),
     import('foldout/skills'),
   ])
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!findStats(folder)?.isDirectory()) {
     complain(`There is no folder ${folder}. Correct "skills" in the configuration.`)
     return []
   }

@@ -113,11 +113,11 @@ export function createRefold(parts: RefoldParts): Refold {
       return results.filter((result) => !isKept(parts, result) && isLarge(result, parts))
     },
     async decide(next) {
+      if (!parts.isOn && !isCold()) return undefined
       const asked = parts.isOn ? await ask(parts, { getLedger, next, tokens: count(next) }) : undefined
-      if (!parts.isOn && !(parts.leavesClosed && isCold())) return undefined
       const question = { context: count(next), isCold: isCold(), ledger: getLedger(), canSummarize }
       if (asked) return toDue(parts, asked, question)
-      return (parts.isOn ? decideOwn(parts, question) : undefined) ?? leaveClosed(parts, question)
+      return (parts.isOn ? decideOwn(parts, question) : undefined) ?? foldClosed(parts, question)
     },
     isTooFull,
     giveUpSummary() {
@@ -232,16 +232,28 @@ function decideOwn(parts: RefoldParts, question: Question): DueFold | undefined 
 }
 
 /** Folds the texts of sections that were closed since: nobody wants them, and without a cache their going costs nothing. */
-function leaveClosed(parts: RefoldParts, { context, isCold, ledger }: Question): DueFold | undefined {
-  if (!isCold || !parts.leavesClosed) return undefined
-  const { cache } = parts.terms
-  const results = listFor(parts, ledger, NONE).filter(
+function foldClosed(parts: RefoldParts, question: Question): DueFold | undefined {
+  if (!question.isCold || !parts.leavesClosed) return undefined
+  const results = listFor(parts, question.ledger, NONE).filter(
     ({ isSpent, tokens, stubTokens }) => isSpent === true && tokens > stubTokens,
   )
   if (results.length === 0) return undefined
-  const reason = 'cold' as const
-  const plan = { ...planFold({ context, isCold, cacheRead: cache.read, cacheWrite: cache.write }, results), reason }
-  return { plan, spent: getSpent(results), sections: [], reason, summary: undefined, isSummaryFirst: false, context }
+  return foldThese(parts, question, { results, reason: 'cold', sections: [], summary: undefined })
+}
+
+interface Chosen extends Pick<DueFold, 'reason' | 'sections' | 'summary'> {
+  readonly results: readonly FoldableResult[]
+}
+
+/** Folds results whatever the price. */
+function foldThese(
+  { terms: { cache } }: RefoldParts,
+  { context, isCold }: Question,
+  { results, reason, sections, summary }: Chosen,
+): DueFold {
+  const prices = { context, isCold, cacheRead: cache.read, cacheWrite: cache.write }
+  const plan = results.length === 0 ? undefined : { ...planFold(prices, results), reason }
+  return { plan, spent: getSpent(results), sections, reason, summary, isSummaryFirst: false, context }
 }
 
 /** Why something closes although no results fold. */
@@ -252,19 +264,15 @@ function getReason({ isCold, context }: Question, window: number | undefined): F
 }
 
 /** Folds what the caller asks for, as far as that is possible: pairs stay whole, and failures and pictures stay. */
-function toDue(parts: RefoldParts, asked: RequestedFold, { context, isCold, ledger }: Question): DueFold {
-  const { cache } = parts.terms
+function toDue(parts: RefoldParts, asked: RequestedFold, question: Question): DueFold {
   const { keepTurns } = parts.terms
   const wanted = new Set(asked.results)
   const sections = parts.findClosable(asked.sections ?? [])
-  const results = listFor(parts, ledger, new Set(sections), wanted).filter(
+  const results = listFor(parts, question.ledger, new Set(sections), wanted).filter(
     ({ callId, tokens, stubTokens, isSpent, isReadBack, age }) =>
       (isSpent === true || (wanted.has(callId) && !(isReadBack && age < keepTurns))) && tokens > stubTokens,
   )
-  const prices = { context, isCold, cacheRead: cache.read, cacheWrite: cache.write }
-  const reason = 'asked' as const
-  const plan = results.length === 0 ? undefined : { ...planFold(prices, results), reason }
-  return { plan, spent: getSpent(results), sections, reason, summary: asked.summary, isSummaryFirst: false, context }
+  return foldThese(parts, question, { results, reason: 'asked', sections, summary: asked.summary })
 }
 
 function getSpent(results: ReturnType<typeof listFoldable>): ReadonlySet<string> {
