@@ -52,15 +52,22 @@ export const importBench: Bench = {
 
 function compileUnbundled(): void {
   rmSync(folder, { recursive: true, force: true })
+  compilePackage('foldout', folder)
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  const shared = join(folder, 'node_modules/foldout-shared')
+  compilePackage('shared', shared)
+  writeFileSync(join(shared, 'package.json'), '{ "type": "module", "exports": { "./*": "./*.js" } }\n')
+}
+
+function compilePackage(name: string, outDir: string): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const options = ['-p', 'tsconfig.build.json', '--outDir', folder, '--declaration', 'false']
+  const options = ['-p', 'tsconfig.build.json', '--outDir', outDir, '--declaration', 'false']
   const { status, stdout } = spawnSync(process.execPath, [compiler, ...options, '--emitDeclarationOnly', 'false'], {
-    cwd: library,
+    cwd: join(root, 'packages', name),
     encoding: 'utf8',
   })
-  if (status !== 0) throw new Error(`The library does not compile:\n${stdout}`)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  if (status !== 0) throw new Error(`packages/${name} does not compile:\n${stdout}`)
+  mkdirSync(outDir, { recursive: true })
 }
 
 /** The two take turns, so that other load on the machine affects both alike. */
